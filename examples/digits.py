@@ -1,0 +1,63 @@
+"""Train both classifiers on scikit-learn's digits and compare them with its AdaBoost.
+
+Prints the test errors and saves a plot of test error against rounds as output/digits.png.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.ensemble import AdaBoostClassifier
+from sklearn.model_selection import train_test_split
+from sklearn.tree import DecisionTreeClassifier
+
+from randomboost import RBoostProjClassifier, RBoostRankClassifier
+
+ROUNDS = 400
+PLOT = Path("output/digits.png")
+
+
+def main() -> None:
+    X, y = load_digits(return_X_y=True)
+    parts = train_test_split(X, y, test_size=0.25, random_state=0, stratify=y)
+    X_train, X_test, y_train, y_test = parts
+    models = {
+        "RBoost-rank": RBoostRankClassifier(ROUNDS, n_projections=2000, random_state=0, verbose=1),
+        "RBoost-proj": RBoostProjClassifier(
+            ROUNDS, n_projections=1000, nu=1e-4, random_state=0, verbose=1
+        ),
+        "AdaBoost (scikit-learn)": AdaBoostClassifier(
+            DecisionTreeClassifier(max_depth=1), n_estimators=ROUNDS, random_state=0
+        ),
+    }
+    print(
+        f"digits: {len(X_train)} training and {len(X_test)} test images, 10 classes, at most "
+        f"{ROUNDS} rounds of stumps each; about a minute on two cores"
+    )
+    figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
+    for name, model in models.items():
+        began = time.perf_counter()
+        model.fit(X_train, y_train)
+        seconds = time.perf_counter() - began
+        curve = np.array([1 - score for score in model.staged_score(X_test, y_test)])
+        print(f"{name:24} test error {100 * curve[-1]:5.2f} %   fit {seconds:5.1f} s")
+        axes.plot(np.arange(1, len(curve) + 1), 100 * curve, label=name)
+    axes.set(
+        xlabel="rounds", ylabel="test error in %", yscale="log", title="Digits: test error by round"
+    )
+    axes.grid(alpha=0.3, which="both")
+    axes.legend()
+    PLOT.parent.mkdir(exist_ok=True)
+    figure.savefig(PLOT, dpi=120)
+    print(f"plot: {PLOT}")
+
+
+if __name__ == "__main__":
+    main()

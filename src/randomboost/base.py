@@ -1,0 +1,597 @@
+"""The scikit-learn face that all boosting classifiers of the package share.
+
+A subclass says how to train (`_make_trainer`) and how to score (`_scores`, `_staged_scores`);
+checking, encoding, scaling, splitting, stopping, progress and interruption are done here.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import train_test_split
+from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
+
+from .losses import get_loss
+from .merging import merge_samples
+from .parallel import ThreadTeam, resolve_threads
+from .progress import Progress
+from .scaling import StandardScaling
+
+
+class FitInterruptedWarning(UserWarning):
+    """A fit was stopped by Ctrl-C; the model holds the rounds done until then."""
+
+
+@dataclass
+class TrainingData:
+    """What a trainer sees: scaled features, class numbers, weights.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix
+        Scaled features.
+    y : ndarray of int64
+        Class numbers.
+    sample_weight : ndarray of float64
+        Positive weights.
+    X_val, y_val
+        Validation part, or None.
+    """
+
+    X: Any
+    y: NDArray[np.int64]
+    sample_weight: NDArray
+    X_val: Any = None
+    y_val: NDArray[np.int64] | None = None
+
+
+@dataclass
+class Model:
+    """The result of a training: weak classifiers and weights, after every round where needed.
+
+    Parameters
+    ----------
+    hypotheses : list
+        Weak classifiers.
+    weights : ndarray
+        The single vector w.
+    path : list of ndarray or None
+        For totally corrective training the vector after every round.
+    codes : list of int
+        For RBoost-proj the code that every round chose.
+    """
+
+    hypotheses: list[Any] = field(default_factory=list)
+    weights: NDArray = field(default_factory=lambda: np.empty(0))
+    path: list[NDArray] | None = None
+    codes: list[int] = field(default_factory=list)
+
+    def truncated(self, n_rounds: int) -> Model:
+        """Return the model as it was after `n_rounds` rounds."""
+        if self.path is None:
+            return Model(self.hypotheses[:n_rounds], self.weights[:n_rounds])
+        return Model(
+            self.hypotheses[:n_rounds],
+            self.path[n_rounds - 1],
+            self.path[:n_rounds],
+            self.codes[:n_rounds],
+        )
+
+
+@dataclass
+class BestRound:
+    """The round with the lowest validation error so far.
+
+    Parameters
+    ----------
+    round : int
+        Number of rounds then.
+    error : float
+        The error.
+    """
+
+    round: int
+    error: float = np.inf
+
+    def note(self, error: float, done: int) -> None:
+        """Take note of the error after `done` rounds."""
+        if error < self.error:
+            self.round, self.error = done, error
+
+
+class Trainer(ABC):
+    """Runs the rounds of one fit."""
+
+    model: Model
+
+    @abstractmethod
+    def step(self) -> dict[str, float] | str:
+        """Run one round; return what to note in the history, or why no round is possible."""
+
+    def finish(self) -> None:
+        """Do what is left to do after the last round, unless the fit was interrupted."""
+        return
+
+    @abstractmethod
+    def validation_scores(self) -> NDArray:
+        """Return the scores of the validation part after the last round, (k, m_val)."""
+
+
+class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
+    """Base class; see the subclasses for the parameters."""
+
+    _accept_sparse: ClassVar[bool] = False
+    _parameter_constraints: ClassVar[dict[str, list]] = {
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "weak_learner": [StrOptions({"stump", "real_stump", "wlda"}), HasMethods("fit")],
+        "loss": [StrOptions({"exponential", "logistic"}), HasMethods(["value", "derivative"])],
+        "nu": [Interval(Real, 0, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "solver_options": [dict, None],
+        "max_bins": [Interval(Integral, 2, 65536, closed="both"), None],
+        "scale": ["boolean"],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "early_stopping": ["boolean"],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+        "warm_start": ["boolean"],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    classes_: NDArray
+    n_estimators_: int
+    weights_: NDArray
+
+    # -- what a subclass says ------------------------------------------------------------------
+
+    @abstractmethod
+    def _make_trainer(self, data: TrainingData, start: Model, team: ThreadTeam) -> Trainer:
+        """Return the trainer; `start` holds the rounds to go on from (warm start)."""
+
+    @abstractmethod
+    def _finish(self, model: Model) -> None:
+        """Set the fitted attributes of the method from the trained model."""
+
+    @abstractmethod
+    def _scores(self, X: Any, team: ThreadTeam) -> NDArray:
+        """Return the scores of scaled data, (k, m)."""
+
+    @abstractmethod
+    def _staged_scores(self, X: Any) -> Iterator[NDArray]:
+        """Yield the scores of scaled data after every round, (k, m)."""
+
+    @abstractmethod
+    def _largest_margin(self) -> float:
+        """Return the largest margin that any sample could have."""
+
+    # -- fitting -------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+    ) -> BaseBoostingClassifier:
+        """Fit the ensemble.
+
+        A fit that fails leaves the estimator as it was. Ctrl-C keeps the rounds done so far.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training data (NumPy, pandas, polars; CSR where the method takes it). float32 is
+            worked on as float32.
+        y : array-like of shape (n_samples,)
+            Class labels of any kind.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights; a weight of 2 counts as a sample given twice, 0 as one left out.
+        X_val, y_val : array-like, default=None
+            Validation data: its error is noted after every round, and with
+            ``early_stopping=True`` it decides when to stop.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        work = copy.copy(self)
+        work._fit(X, y, sample_weight, X_val, y_val)
+        self.__dict__ = work.__dict__
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> None:
+        self._validate_params()
+        if self.n_jobs == 0:
+            raise ValueError("n_jobs=0 has no meaning: use None or -1 for all cores, or a number")
+        get_loss(self.loss)
+        if (X_val is None) != (y_val is None):
+            raise ValueError("X_val and y_val must be given together: one of them is missing")
+        warm = self.warm_start and hasattr(self, "n_estimators_")
+        X, y = self._check_training_input(X, y, warm)
+        sample_weight = _check_sample_weight(
+            sample_weight, X, dtype=np.float64, ensure_non_negative=True
+        )
+        class_factors = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        codes = np.searchsorted(self.classes_, y)
+        if X_val is not None:
+            X_val, y_val = self._check_validation_input(X_val, y_val)
+        elif self.early_stopping:
+            X, X_val, codes, y_val, sample_weight = self._split(X, codes, sample_weight)
+        used = np.flatnonzero(sample_weight * class_factors[codes] > 0)
+        if len(np.unique(codes[used])) < 2:
+            raise ValueError(
+                "y has samples of positive weight in fewer than two classes: "
+                "at least two classes are needed"
+            )
+        X, codes, sample_weight = merge_samples(X[used], codes[used], sample_weight[used])
+        if not warm:
+            self._scaling = StandardScaling.learn(X, sample_weight) if self.scale else None
+            random = check_random_state(self.random_state)
+            self._seed = int(random.randint(2**31)) << 31 | int(random.randint(2**31))
+            self._dtype = X.dtype
+        data = TrainingData(
+            self._scaled(X),
+            codes,
+            sample_weight * class_factors[codes],
+            None if X_val is None else self._scaled(X_val),
+            y_val,
+        )
+        start = self._model() if warm else Model()
+        if self.n_estimators < len(start.hypotheses):
+            raise ValueError(
+                f"n_estimators={self.n_estimators} is below the {len(start.hypotheses)} rounds of "
+                "the fitted model: raise it, or set warm_start=False to begin anew"
+            )
+        self._train(data, start)
+
+    def _check_training_input(self, X: Any, y: Any, warm: bool) -> tuple[Any, NDArray]:
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            reset=not warm,
+            accept_sparse="csr" if self._accept_sparse else False,
+            dtype=[np.float64, np.float32],
+            order="C",
+        )
+        check_classification_targets(y)
+        classes = np.unique(y)
+        if warm and not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                "y has other classes than the fitted model: warm_start needs the same ones; set "
+                "warm_start=False to begin anew"
+            )
+        if len(classes) < 2:
+            raise ValueError(
+                f"y has one class only ({classes[0]!r}): at least two classes are needed to fit"
+            )
+        self.classes_ = classes
+        return X.astype(self._dtype, copy=False) if warm else X, y
+
+    def _check_validation_input(self, X_val: Any, y_val: Any) -> tuple[Any, NDArray[np.int64]]:
+        X_val = self._checked(X_val)
+        y_val = np.asarray(y_val)
+        if y_val.shape != (X_val.shape[0],):
+            raise ValueError(
+                f"y_val has shape {y_val.shape} but X_val has {X_val.shape[0]} rows: pass one "
+                "label a row"
+            )
+        return X_val, self._class_numbers(y_val, "y_val")
+
+    def _class_numbers(self, y: NDArray, name: str) -> NDArray[np.int64]:
+        unknown = np.setdiff1d(y, self.classes_)
+        if len(unknown):
+            raise ValueError(
+                f"{name} has labels that the training data has not, such as {unknown[0]!r}: leave "
+                "those samples out"
+            )
+        return np.searchsorted(self.classes_, y)
+
+    def _split(self, X: Any, codes: NDArray, sample_weight: NDArray) -> tuple[Any, ...]:
+        """Set a validation part aside, stratified where every class has two samples."""
+        n_val = int(np.ceil(self.validation_fraction * len(codes)))
+        if n_val >= len(codes):
+            raise ValueError(
+                f"validation_fraction={self.validation_fraction} leaves no training sample of "
+                f"{len(codes)}: lower it or set early_stopping=False"
+            )
+        counts = np.bincount(codes)
+        room = min(n_val, len(codes) - n_val) >= len(counts)
+        seed = check_random_state(copy.deepcopy(self.random_state)).randint(2**31)
+        X, X_val, codes, y_val, sample_weight, _ = train_test_split(
+            X,
+            codes,
+            sample_weight,
+            test_size=n_val,
+            random_state=seed,
+            stratify=codes if room and counts.min() >= 2 else None,
+        )
+        return X, X_val, codes, y_val, sample_weight
+
+    def _train(self, data: TrainingData, start: Model) -> None:
+        n_start = len(start.hypotheses)
+        history: list[dict[str, float]] = []
+        best = BestRound(n_start)
+        name = type(self).__name__
+        with (
+            ThreadTeam(resolve_threads(self.n_jobs)) as team,
+            threadpool_limits(1, user_api="blas"),  # the team's threads call BLAS side by side
+            Progress(name, self.n_estimators, enabled=self.verbose > 0) as progress,
+        ):
+            trainer = self._make_trainer(data, start, team)
+            try:
+                self.stopped_ = self._run_rounds(
+                    trainer, data.y_val, n_start, history, best, progress
+                )
+                if history:
+                    trainer.finish()
+            except KeyboardInterrupt:
+                if not history and not n_start:
+                    raise
+                self.stopped_ = "interrupted"
+                warnings.warn(
+                    f"{name}.fit was interrupted: the model has {n_start + len(history)} of "
+                    f"{self.n_estimators} rounds",
+                    FitInterruptedWarning,
+                    stacklevel=4,
+                )
+            progress.finish(n_start + len(history))
+        keep_best = self.early_stopping and np.isfinite(best.error)
+        n_rounds = best.round if keep_best else n_start + len(history)
+        if not n_rounds:
+            raise ValueError(f"no weak learner could be fitted: {self.stopped_}; check X and y")
+        self._append_history(history, n_start)
+        self.n_estimators_ = n_rounds
+        self._finish(trainer.model.truncated(n_rounds))
+
+    def _run_rounds(
+        self,
+        trainer: Trainer,
+        y_val: NDArray[np.int64] | None,
+        n_start: int,
+        history: list[dict[str, float]],
+        best: BestRound,
+        progress: Progress,
+    ) -> str:
+        """Run rounds, filling `history` and `best`, and return why they ended."""
+        while len(history) < self.n_estimators - n_start:
+            noted = trainer.step()
+            if isinstance(noted, str):
+                return noted
+            done = n_start + len(history) + 1
+            if y_val is not None:
+                guess = trainer.validation_scores().argmax(axis=0)
+                noted["validation_error"] = float(np.mean(guess != y_val))
+                best.note(noted["validation_error"], done)
+            history.append(noted)
+            progress.update(done, f"loss {noted['loss']:.5g}")
+            if self.early_stopping and done - best.round >= self.n_iter_no_change:
+                return f"no lower validation error for {self.n_iter_no_change} rounds"
+        return "all rounds done"
+
+    def _append_history(self, history: Sequence[dict[str, float]], n_start: int) -> None:
+        new = {key: np.array([noted[key] for noted in history]) for key in (history or [{}])[0]}
+        old = getattr(self, "train_history_", {}) if n_start else {}
+        self.train_history_ = {
+            key: np.concatenate([old.get(key, np.full(n_start, np.nan))[:n_start], new[key]])
+            for key in new
+        } or old
+
+    @abstractmethod
+    def _model(self) -> Model:
+        """Return the fitted model in the form that a trainer goes on from."""
+
+    # -- using ---------------------------------------------------------------------------------
+
+    def _checked(self, X: Any) -> Any:
+        return validate_data(
+            self,
+            X,
+            reset=False,
+            accept_sparse="csr" if self._accept_sparse else False,
+            dtype=[np.float64, np.float32],
+            order="C",
+        )
+
+    def _scaled(self, X: Any) -> Any:
+        X = X.astype(self._dtype, copy=False)
+        return X if self._scaling is None else self._scaling.apply(X)
+
+    def _prepared(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return self._scaled(self._checked(X))
+
+    def _as_decision(self, scores: NDArray) -> NDArray:
+        if len(self.classes_) == 2:
+            return (scores[1] - scores[0]).astype(self._dtype)
+        return np.ascontiguousarray(scores.T).astype(self._dtype, copy=False)
+
+    def _as_labels(self, decision: NDArray) -> NDArray:
+        best = decision > 0 if decision.ndim == 1 else decision.argmax(axis=1)
+        return self.classes_[best.astype(np.intp)]
+
+    def _as_probabilities(self, decision: NDArray) -> NDArray:
+        if decision.ndim == 1:
+            decision = np.stack([np.zeros_like(decision), decision], axis=1)
+        factor = getattr(get_loss(self.loss), "proba_scale", 1.0)
+        return softmax(factor * decision, axis=1)
+
+    def decision_function(self, X: Any) -> NDArray:
+        """Return the score of every class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
+            Scores F_r; for two classes F_1 - F_0. float32 for a model trained on float32.
+        """
+        X = self._prepared(X)
+        with ThreadTeam(resolve_threads(self.n_jobs) if X.shape[0] > 64 else 1) as team:
+            return self._as_decision(self._scores(X, team))
+
+    def predict(self, X: Any) -> NDArray:
+        """Return the class with the highest score.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Class labels.
+        """
+        return self._as_labels(self.decision_function(X))
+
+    def predict_proba(self, X: Any) -> NDArray:
+        """Return class probabilities, ``softmax(s F)``.
+
+        The factor s belongs to the loss: 2 for the exponential loss, 1 for the logistic. It makes
+        the probabilities the true ones at the minimum of the expected pairwise loss, where
+        ``F_y - F_r = log(p_y / p_r) / s``. Boosting drives scores far apart, so on few samples
+        the probabilities tend to be too sure.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities in the order of `classes_`.
+        """
+        return self._as_probabilities(self.decision_function(X))
+
+    def staged_decision_function(self, X: Any) -> Iterator[NDArray]:
+        """Yield `decision_function` of the model after every round.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+
+        Yields
+        ------
+        ndarray
+            As `decision_function`.
+        """
+        X = self._prepared(X)
+        for scores in self._staged_scores(X):
+            yield self._as_decision(scores)
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray]:
+        """Yield `predict` of the model after every round.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+
+        Yields
+        ------
+        ndarray
+            As `predict`.
+        """
+        for decision in self.staged_decision_function(X):
+            yield self._as_labels(decision)
+
+    def staged_predict_proba(self, X: Any) -> Iterator[NDArray]:
+        """Yield `predict_proba` of the model after every round.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+
+        Yields
+        ------
+        ndarray
+            As `predict_proba`.
+        """
+        for decision in self.staged_decision_function(X):
+            yield self._as_probabilities(decision)
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """Yield the accuracy of the model after every round.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,)
+            True labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights.
+
+        Yields
+        ------
+        float
+            Accuracy.
+        """
+        y = np.asarray(y)
+        for labels in self.staged_predict(X):
+            yield float(np.average(labels == y, weights=sample_weight))
+
+    def margins(self, X: Any, y: Any) -> NDArray:
+        """Return the normalised multi-class margins.
+
+        The margin of a sample is the score of its class less the highest score of another,
+        divided by the largest value that difference could take: it lies in [-1, 1] and is
+        positive where the sample is classified rightly.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,)
+            True labels.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The margins.
+        """
+        X = self._prepared(X)
+        y = np.asarray(y)
+        if y.shape != (X.shape[0],):
+            raise ValueError(
+                f"y has shape {y.shape} but X has {X.shape[0]} rows: pass one label a row"
+            )
+        codes = self._class_numbers(y, "y")
+        with ThreadTeam(resolve_threads(self.n_jobs)) as team:
+            scores = self._scores(X, team)
+        samples = np.arange(len(y))
+        own = scores[codes, samples].copy()
+        scores[codes, samples] = -np.inf
+        largest = self._largest_margin()
+        return (own - scores.max(axis=0)) / (largest if largest > 0 else 1.0)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._accept_sparse
+        return tags

@@ -1,0 +1,196 @@
+"""Point sets: what a weak learner is trained on, as columns of values over points.
+
+A *point* is a pair (class r, sample i) for RBoost-rank, with the values ``P^(r) x_i`` in the n
+projected dimensions, and simply a sample for methods that work on the features themselves.
+Signed weights over classes and samples are folded onto points before a search, and outputs on
+points are unfolded back.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+from numpy.typing import NDArray
+
+from .merging import distinct_rows
+from .projections import GaussianProjection
+
+
+@njit(cache=True, nogil=True)
+def _project_dense(features, directions, out):
+    """``out[q, i] = directions[q] . x_i``, summed in the order of the features.
+
+    `features` is (d, m). The order of the sum is the one of `prediction`, so that training and
+    prediction see the same bits.
+    """
+    n_directions, n_features = directions.shape
+    n_samples = features.shape[1]
+    for q in range(n_directions):
+        row = out[q]
+        for i in range(n_samples):
+            row[i] = 0
+        for j in range(n_features):
+            value = directions[q, j]
+            column = features[j]
+            for i in range(n_samples):
+                row[i] += value * column[i]
+
+
+@njit(cache=True, nogil=True)
+def _project_sparse(data, indices, indptr, directions, out):
+    """Project the rows of a CSR matrix; skipped zeros do not change the bits of the sum."""
+    for q in range(directions.shape[0]):
+        direction = directions[q]
+        for i in range(len(indptr) - 1):
+            out[q, i] = 0
+            for e in range(indptr[i], indptr[i + 1]):
+                out[q, i] += data[e] * direction[indices[e]]
+
+
+def _project(features: Any, directions: NDArray) -> NDArray:
+    """Project (d, m) dense features or an (m, d) CSR matrix on directions (q, d)."""
+    dtype = np.result_type(features.dtype, directions.dtype)
+    if sp.issparse(features):
+        out = np.empty((len(directions), features.shape[0]), dtype=dtype)
+        _project_sparse(features.data, features.indices, features.indptr, directions, out)
+    else:
+        out = np.empty((len(directions), features.shape[1]), dtype=dtype)
+        _project_dense(np.ascontiguousarray(features), directions, out)
+    return out
+
+
+def _moments(values: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
+    """Weighted mean and covariance of the rows of `values`."""
+    weights = weights / weights.sum()
+    mean = values @ weights
+    centred = values - mean[:, None]
+    return mean, (centred * weights) @ centred.T
+
+
+class ProjectedPoints:
+    """The k m points ``P^(r) x_i``, equal samples merged into one.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+        Scaled data.
+    projection : GaussianProjection
+        The class-wise matrices.
+    merge : bool
+        Merge equal samples: their projections are equal in every dimension, so no threshold
+        can tell them apart.
+    """
+
+    def __init__(self, X: Any, projection: GaussianProjection, *, merge: bool = True) -> None:
+        self.projection = projection
+        self.dtype = X.dtype
+        self.n_samples, self.n_features = X.shape
+        self._merged = distinct_rows(X) if merge else None
+        if self._merged is not None:
+            X = X[self._merged[0]]
+        self.features = X if sp.issparse(X) else np.ascontiguousarray(X.T)
+        self.n_points = projection.n_classes * X.shape[0]
+        self.n_columns = projection.n_projections
+
+    def directions(self, indices: NDArray[np.int64]) -> NDArray:
+        """Return the rows of all matrices, shape (n_classes, len(indices), n_features)."""
+        return self.projection.rows(indices, (0, self.n_features), self.dtype)
+
+    def block(self, indices: NDArray[np.int64]) -> NDArray:
+        """Return the values of several dimensions by BLAS, shape (len(indices), n_points).
+
+        Rounding differs from `column` in the last bits.
+        """
+        rows = self.directions(indices).transpose(1, 0, 2).reshape(-1, self.n_features)
+        if sp.issparse(self.features):
+            values = np.ascontiguousarray((self.features @ rows.T).T)
+        else:
+            values = rows @ self.features
+        return values.reshape(len(indices), self.n_points)
+
+    def column(self, index: int) -> NDArray:
+        """Return the values of one dimension, shape (n_points,), bit for bit as prediction."""
+        return self.along(self.directions(np.array([index]))[:, 0])
+
+    def along(self, directions: NDArray) -> NDArray:
+        """Return the values along one direction a class, shape (n_points,)."""
+        return _project(self.features, np.ascontiguousarray(directions)).reshape(-1)
+
+    def combine(self, columns: NDArray[np.int64], coefficients: NDArray) -> NDArray:
+        """Return the directions of a linear combination, shape (n_classes, n_features)."""
+        rows = self.projection.rows(columns, (0, self.n_features), np.float64)
+        return np.einsum("v,rvj->rj", coefficients, rows).astype(self.dtype)
+
+    def moments(self, weights: NDArray, columns: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
+        """Return weighted mean and covariance of some columns, for weights >= 0.
+
+        Through the k moment matrices of the features where that is less work than through the
+        projected values: k (D d^2 + D^2 d) against D^2 k m.
+        """
+        sparse = sp.issparse(self.features)
+        if sparse or self.n_features * (self.n_features + len(columns)) > len(columns) * (
+            self.n_points // self.projection.n_classes
+        ):
+            return _moments(self.block(columns), weights)
+        total = weights.sum()
+        rows = self.projection.rows(columns, (0, self.n_features), np.float64)
+        mean = np.zeros(len(columns))
+        square = np.zeros((len(columns), len(columns)))
+        for row, weight in zip(
+            rows, weights.reshape(self.projection.n_classes, -1) / total, strict=True
+        ):
+            mean += row @ (self.features @ weight)
+            square += row @ ((self.features * weight) @ self.features.T) @ row.T
+        return mean, square - np.outer(mean, mean)
+
+    def fold(self, weights: NDArray) -> NDArray:
+        """Sum (n_classes, n_samples) weights over merged samples, shape (n_points,)."""
+        if self._merged is None:
+            return weights.reshape(-1)
+        distinct, inverse = len(self._merged[0]), self._merged[1]
+        return np.concatenate([np.bincount(inverse, row, distinct) for row in weights])
+
+    def unfold(self, outputs: NDArray) -> NDArray:
+        """Spread (n_points,) outputs over all samples, shape (n_classes, n_samples)."""
+        outputs = outputs.reshape(self.projection.n_classes, -1)
+        return outputs if self._merged is None else outputs[:, self._merged[1]]
+
+
+class FeaturePoints:
+    """The samples themselves: one point a sample, one column a feature.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Scaled data.
+    """
+
+    def __init__(self, X: NDArray) -> None:
+        self.features = np.ascontiguousarray(X.T)
+        self.dtype = X.dtype
+        self.n_columns, self.n_points = self.features.shape
+
+    def block(self, indices: NDArray[np.int64]) -> NDArray:
+        """Return the values of several features, shape (len(indices), n_points)."""
+        return self.features[indices]
+
+    def column(self, index: int) -> NDArray:
+        """Return the values of one feature, shape (n_points,)."""
+        return self.features[index]
+
+    def along(self, directions: NDArray) -> NDArray:
+        """Return the values along one direction of shape (1, n_features), shape (n_points,)."""
+        return _project(self.features, np.ascontiguousarray(directions)).reshape(-1)
+
+    def combine(self, columns: NDArray[np.int64], coefficients: NDArray) -> NDArray:
+        """Return the direction of a linear combination, shape (1, n_features)."""
+        direction = np.zeros((1, self.n_columns))
+        direction[0, columns] = coefficients
+        return direction.astype(self.dtype)
+
+    def moments(self, weights: NDArray, columns: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
+        """Return weighted mean and covariance of some features, for weights >= 0."""
+        return _moments(self.features[columns], weights)

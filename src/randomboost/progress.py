@@ -1,0 +1,90 @@
+"""Progress of a fit: a bar with rich where it is installed, else a line now and then."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Any
+
+
+class Progress:
+    """Shows rounds, training loss and time left while a fit runs.
+
+    Parameters
+    ----------
+    label : str
+        What is being fitted.
+    total : int
+        Largest number of rounds.
+    enabled : bool
+        Whether anything is shown.
+    """
+
+    def __init__(self, label: str, total: int, *, enabled: bool) -> None:
+        self._label = label
+        self._total = total
+        self._bar: Any = None
+        self._plain = False
+        self._started = self._shown = time.monotonic()
+        if not enabled:
+            return
+        try:
+            from rich import progress
+        except ImportError:
+            self._plain = True
+            return
+        self._bar = progress.Progress(
+            progress.TextColumn("{task.description}"),
+            progress.BarColumn(),
+            progress.MofNCompleteColumn(),
+            progress.TextColumn("{task.fields[note]}"),
+            progress.TimeElapsedColumn(),
+            progress.TimeRemainingColumn(),
+        )
+        self._task = self._bar.add_task(label, total=total, note="preparing")
+
+    def __enter__(self) -> Progress:
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def update(self, done: int, note: str) -> None:
+        """Show that `done` rounds are finished.
+
+        Parameters
+        ----------
+        done : int
+            Rounds finished.
+        note : str
+            Loss and the like.
+        """
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done, note=note)
+        elif self._plain and (time.monotonic() - self._shown > 2 or done == self._total):
+            self._shown = time.monotonic()
+            left = (self._shown - self._started) * (self._total - done) / done
+            print(
+                f"{self._label}: round {done}/{self._total}  {note}  {left:.0f} s left",
+                file=sys.stderr,
+            )
+
+    def finish(self, done: int) -> None:
+        """Show that the fit ended after `done` rounds, perhaps before the last one.
+
+        Parameters
+        ----------
+        done : int
+            Rounds finished.
+        """
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done, total=done)

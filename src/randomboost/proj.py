@@ -1,0 +1,253 @@
+"""RBoost-proj: the outputs of the weak classifiers are projected (Algorithm 2 of the paper)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from .base import BaseBoostingClassifier, Model, Trainer, TrainingData
+from .coding import AllCodes, Coding, RoundCodes
+from .hypotheses import FittedEstimator, Stump, column_importances, pack
+from .parallel import ThreadTeam
+from .points import FeaturePoints
+from .proj_trainer import ProjTrainer
+from .projections import PROJECTIONS
+from .random_stream import OUTPUT_STREAM
+
+
+class RBoostProjClassifier(BaseBoostingClassifier):
+    """Multi-class boosting by randomly projecting the weak classifiers' outputs (RBoost-proj).
+
+    Every class r has its own random matrix P^(r) of n rows and T columns. The outputs
+    ``H(x) = [h_1(x) .. h_T(x)]`` of one ensemble are projected with it, and one vector w >= 0 in
+    R^n is learned for all classes: ``F_r(x) = w^T P^(r) H(x)``. All of w is solved for again after
+    every round (totally corrective), with an l1 penalty.
+
+    Parameters
+    ----------
+    n_estimators : int, default=200
+        Largest number of rounds T. The paper uses 1000.
+    n_projections : int or None, default=None
+        Number n of projected dimensions; None takes `n_estimators`, as the paper does.
+    projection : {"gaussian"}, default="gaussian"
+        Kind of the matrices: entries N(0, 1) / sqrt(n).
+    correction : {"total"}, default="total"
+        The method is totally corrective by its nature.
+    weak_learner : {"stump", "real_stump", "wlda"} or estimator, default="stump"
+        "stump": decision stump with outputs -1 and +1, searched jointly with the code v.
+        "real_stump": the same cut with outputs in [-1, 1]. "wlda": weighted Fisher LDA and a
+        stump, for the four codes that look best with plain stumps. Or any scikit-learn
+        classifier (or regressor) that takes sample_weight, for the code that looks best.
+    loss : {"exponential", "logistic"} or object, default="logistic"
+        Loss of the pairwise margins; an object needs ``value(margins)`` and
+        ``derivative(margins)``, see `randomboost.losses`.
+    nu : float, default=1e-5
+        Weight of the l1 penalty. The exponential loss is minimised as ``log sum exp``, others as
+        the mean over samples and classes (logPrimal).
+    selection : {"violation", "code"}, default="violation"
+        "violation": Algorithm 2 as printed. h and v maximise the violation of the dual
+        constraint of v, in which all earlier weak classifiers count too, and w in R^n weighs the
+        n constraints. "code": every round keeps the code v_t that it chose and has a weight of
+        its own, ``F_r(x) = sum_t w_t P^(r)_{v_t t} h_t(x)`` with w in R^T. That reading comes
+        closer to the errors that the paper reports, and is faster; see benchmarks/accuracy.py.
+    stopping : {"objective", "violation"}, default="objective"
+        "objective": training ends when a round changes the objective by less than `tol`,
+        relative to its value. "violation": when no constraint of the dual is violated by more
+        than `tol`.
+    tol : float, default=1e-6
+        The tolerance epsilon of `stopping`.
+    solver_options : dict or None, default=None
+        Options of SciPy's L-BFGS-B; the paper's settings are the defaults (maxiter 100, maxcor 5,
+        ftol 1e7 times the machine precision).
+    iterations_per_round : int or None, default=10
+        Iterations of the solver after each round, from the last w; after the last round w is
+        solved for with the full `solver_options`. None solves fully after every round, as the
+        paper does, which takes several times as long.
+    max_bins : int or None, default=None
+        None: exact search over all thresholds. A number: histogram search over that many
+        quantile bins a feature.
+    scale : bool, default=True
+        Scale the features to mean 0 and standard deviation 1; stumps do not care.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, multiplied into `sample_weight`.
+    early_stopping : bool, default=False
+        Stop when the validation error has not fallen for `n_iter_no_change` rounds, and keep the
+        best round.
+    validation_fraction : float, default=0.1
+        Part of the training data set aside for early stopping if no `X_val` is given.
+    n_iter_no_change : int, default=50
+        Patience of early stopping in rounds.
+    warm_start : bool, default=False
+        Go on from the rounds of the last fit, up to `n_estimators`; give `n_projections` then.
+    random_state : int, RandomState or None, default=None
+        Seed. The same seed gives the same model for any `n_jobs`.
+    n_jobs : int or None, default=None
+        Threads; None and -1 mean all cores.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_projections,)
+        The single weight vector w; of shape (n_estimators_,) with ``selection="code"``.
+    n_estimators_ : int
+        Number of rounds in the model.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where they are strings.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        How far the weak classifiers on each feature move the class scores apart; sums to 1.
+    train_history_ : dict of str to ndarray
+        By round: "loss" (the primal objective), "edge" (the value of (logWeak)), and
+        "validation_error" where there is a validation part.
+    stopped_ : str
+        Why the fit ended.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from randomboost import RBoostProjClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = RBoostProjClassifier(n_estimators=50, random_state=0)
+    >>> model.fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list]] = {
+        **BaseBoostingClassifier._parameter_constraints,
+        "n_projections": [Interval(Integral, 1, 2**31, closed="left"), None],
+        "projection": [StrOptions(set(PROJECTIONS))],
+        "correction": [StrOptions({"total"})],
+        "iterations_per_round": [Interval(Integral, 1, None, closed="left"), None],
+        "selection": [StrOptions({"violation", "code"})],
+        "stopping": [StrOptions({"objective", "violation"})],
+    }
+
+    def __init__(
+        self,
+        n_estimators: int = 200,
+        *,
+        n_projections: int | None = None,
+        projection: str = "gaussian",
+        correction: str = "total",
+        weak_learner: Any = "stump",
+        loss: Any = "logistic",
+        nu: float = 1e-5,
+        selection: str = "violation",
+        stopping: str = "objective",
+        tol: float = 1e-6,
+        solver_options: dict[str, Any] | None = None,
+        iterations_per_round: int | None = 10,
+        max_bins: int | None = None,
+        scale: bool = True,
+        class_weight: Any = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 50,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.n_projections = n_projections
+        self.projection = projection
+        self.correction = correction
+        self.weak_learner = weak_learner
+        self.loss = loss
+        self.nu = nu
+        self.selection = selection
+        self.stopping = stopping
+        self.tol = tol
+        self.solver_options = solver_options
+        self.iterations_per_round = iterations_per_round
+        self.max_bins = max_bins
+        self.scale = scale
+        self.class_weight = class_weight
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _make_trainer(self, data: TrainingData, start: Model, team: ThreadTeam) -> Trainer:
+        if not start.hypotheses:
+            self._projection = PROJECTIONS[self.projection](
+                self._seed,
+                OUTPUT_STREAM,
+                len(self.classes_),
+                self.n_projections or self.n_estimators,
+            )
+        return ProjTrainer(self, self._projection, data, start, team)
+
+    def _finish(self, model: Model) -> None:
+        self._hypotheses = pack(model.hypotheses)
+        self.weights_ = model.weights
+        self._path = model.path
+        self._codes = np.array(model.codes, dtype=np.int64)
+        with ThreadTeam(1) as team:
+            self._effective = self._coding(team).effective(model.weights, len(model.hypotheses))
+
+    def _coding(self, team: ThreadTeam) -> Coding:
+        if self.selection == "code":
+            return RoundCodes(self._projection, team, self._codes)
+        return AllCodes(self._projection, team)
+
+    def _model(self) -> Model:
+        if len(self.weights_) != self._projection.n_projections and self.selection != "code":
+            raise ValueError(
+                "selection differs from that of the fitted model: warm_start needs the same one; "
+                "set warm_start=False to begin anew"
+            )
+        return Model(list(self._hypotheses), self.weights_, self._path, list(self._codes))
+
+    def _scores(self, X: Any, team: ThreadTeam) -> NDArray:
+        points = FeaturePoints(X)
+        scores = np.zeros((len(self.classes_), X.shape[0]))
+        for effective, hypothesis in zip(self._effective, self._hypotheses, strict=True):
+            scores += np.outer(effective, hypothesis.outputs(points))
+        return scores
+
+    def _staged_scores(self, X: Any) -> Iterator[NDArray]:
+        points = FeaturePoints(X)
+        outputs = np.stack([h.outputs(points) for h in self._hypotheses]).astype(np.float64)
+        with ThreadTeam(1) as team:
+            coding = self._coding(team)
+            for t, weights in enumerate(self._path or [], start=1):
+                yield coding.effective(weights, t).T @ outputs[:t]
+
+    def _largest_margin(self) -> float:
+        between = np.abs(self._effective[:, :, None] - self._effective[:, None, :]).sum(axis=0)
+        return float(between.max())
+
+    @property
+    def feature_importances_(self) -> NDArray:
+        """Return how much the weak classifiers on every feature move the scores apart."""
+        check_is_fitted(self)
+        importances = np.zeros(self.n_features_in_)
+        spread = self._effective - self._effective.mean(axis=1, keepdims=True)
+        for size, hypothesis in zip(np.linalg.norm(spread, axis=1), self._hypotheses, strict=True):
+            if isinstance(hypothesis, FittedEstimator):
+                part = column_importances(hypothesis)
+                importances[hypothesis.columns] += size * part / part.sum()
+                continue
+            assert isinstance(hypothesis, Stump)
+            if hypothesis.combination is None:
+                importances[hypothesis.column] += size
+            else:
+                mix = hypothesis.combination
+                part = mix.coefficients**2
+                importances[mix.columns] += size * part / part.sum()
+        total = importances.sum()
+        return importances / total if total > 0 else importances

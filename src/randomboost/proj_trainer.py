@@ -1,0 +1,191 @@
+"""The rounds of RBoost-proj (Algorithm 2 of the paper)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .base import Model, Trainer, TrainingData
+from .coding import AllCodes, Coding, RoundCodes
+from .losses import get_loss
+from .parallel import ThreadTeam
+from .points import FeaturePoints
+from .projections import GaussianProjection
+from .risk import PairwiseRisk
+from .search.binned import BinnedColumns
+from .search.joint import JointSearch
+from .solvers.corrective import minimise, solver_options
+from .weak_learners import EstimatorLearner, JointLearner, StumpLearner, WLDALearner
+
+if TYPE_CHECKING:
+    from .proj import RBoostProjClassifier
+
+_MOST_SOLVES = 10  # how often the active set of one round may grow
+
+
+class ProjTrainer(Trainer):
+    """The rounds of Algorithm 2.
+
+    Parameters
+    ----------
+    estimator : RBoostProjClassifier
+        Its parameters.
+    projection : GaussianProjection
+        The class-wise matrices.
+    data : TrainingData
+        The data.
+    start : Model
+        Rounds to go on from.
+    team : ThreadTeam
+        Threads.
+    """
+
+    def __init__(
+        self,
+        estimator: RBoostProjClassifier,
+        projection: GaussianProjection,
+        data: TrainingData,
+        start: Model,
+        team: ThreadTeam,
+    ) -> None:
+        self._seed = projection.seed
+        self._typical = np.sqrt(projection.n_projections)  # codes have the inverse of this size
+        self._nu = estimator.nu
+        self._tol = estimator.tol
+        self._stopping = estimator.stopping
+        self._options = solver_options(estimator.solver_options)
+        self._round_options = dict(self._options)
+        if estimator.iterations_per_round is not None:
+            self._round_options["maxiter"] = estimator.iterations_per_round
+        start_codes = np.array(start.codes, dtype=np.int64)
+        self._coding: Coding = (
+            RoundCodes(projection, team, start_codes)
+            if estimator.selection == "code"
+            else AllCodes(projection, team)
+        )
+        self._points = FeaturePoints(data.X)
+        self._val_points = None if data.X_val is None else FeaturePoints(data.X_val)
+        self._learner = self._make_learner(estimator.weak_learner, estimator.max_bins, team)
+        self._risk = PairwiseRisk.of(
+            get_loss(estimator.loss), data.y, projection.n_classes, data.sample_weight, "mean"
+        )
+        weights = start.weights if start.hypotheses else self._coding.first_weights()
+        self.model = Model(
+            list(start.hypotheses), weights, list(start.path or []), list(start.codes)
+        )
+        self._outputs = np.empty((64, len(data.y)))
+        self._val_outputs = np.empty((64, 0 if data.y_val is None else len(data.y_val)))
+        for t, hypothesis in enumerate(start.hypotheses):
+            self._append(t, hypothesis)
+        self._objective_value, self._signed, self._moments = self._evaluate(
+            weights, len(start.hypotheses)
+        )
+        self._settled = False
+
+    def _make_learner(self, kind: Any, max_bins: int | None, team: ThreadTeam) -> JointLearner:
+        columns = BinnedColumns(self._points, team, max_bins)
+        search = JointSearch(columns, team)
+        if not isinstance(kind, str):
+            learner = EstimatorLearner(self._points, kind)
+            return JointLearner(self._points, search, learner=learner, n_candidates=1)
+        if kind == "wlda":
+            wlda = WLDALearner(self._points, StumpLearner(columns))
+            return JointLearner(self._points, search, learner=wlda)
+        return JointLearner(self._points, search, real=kind == "real_stump")
+
+    def _append(self, t: int, hypothesis: Any) -> None:
+        """Put the outputs of weak classifier t into the matrices H."""
+        if t == len(self._outputs):
+            self._outputs = np.concatenate([self._outputs, np.empty_like(self._outputs)])
+            self._val_outputs = np.concatenate(
+                [self._val_outputs, np.empty_like(self._val_outputs)]
+            )
+        self._outputs[t] = hypothesis.outputs(self._points)
+        if self._val_points is not None:
+            self._val_outputs[t] = hypothesis.outputs(self._val_points)
+
+    def _evaluate(self, weights: NDArray, n_rounds: int) -> tuple[float, NDArray, NDArray]:
+        """Value of (logPrimal), signed weights C, and moments H^T C at `weights`."""
+        outputs = self._outputs[:n_rounds]
+        scores = self._coding.effective(weights, n_rounds).T @ outputs
+        value, signed = self._risk.evaluate(scores)
+        return value + self._nu * float(weights.sum()), signed, outputs @ signed.T
+
+    def _solve(
+        self, weights: NDArray, n_rounds: int, options: dict[str, Any], most_solves: int
+    ) -> NDArray:
+        """Minimise (logPrimal) over an active set of w that grows until no v is missing."""
+        missing_from = self._nu * (1.0 + 1e-3) + 1e-12
+        active = np.zeros(len(weights), dtype=bool)
+        for _ in range(most_solves):
+            _, _, moments = self._evaluate(weights, n_rounds)
+            violated = self._coding.constraints(moments) > missing_from
+            if not (violated & ~active).any():
+                break
+            active |= violated | (weights > 0)
+            weights = self._solve_active(weights, np.flatnonzero(active), n_rounds, options)
+        return weights
+
+    def _solve_active(
+        self, start: NDArray, active: NDArray[np.int64], n_rounds: int, options: dict[str, Any]
+    ) -> NDArray:
+        """Minimise (logPrimal) over the active entries of w, the others being 0."""
+
+        def spread(part: NDArray) -> NDArray:
+            weights = np.zeros(len(start))
+            weights[active] = part
+            return weights
+
+        def objective(part: NDArray) -> tuple[float, NDArray]:
+            value, _, moments = self._evaluate(spread(part), n_rounds)
+            return value, self._nu - self._coding.constraints(moments, active)
+
+        unit = self._risk.unit(self._objective_value)
+        part, _ = minimise(objective, start[active], options, typical=self._typical, unit=unit)
+        return spread(part)
+
+    def step(self) -> dict[str, float] | str:
+        """Run one round; return its loss and violation, or why there is no further round."""
+        if self._settled:
+            return f"the objective changed by less than tol = {self._tol:g}"
+        t = len(self.model.hypotheses)
+        rng = np.random.default_rng([self._seed, t])
+        codes = self._coding.codes(t)
+        offsets = self._coding.offsets(self._moments)
+        found = self._learner.fit(np.ascontiguousarray(self._signed.T), codes, offsets, rng)
+        if found is None:
+            return "no weak learner separates any two samples"
+        hypothesis, code, violation = found
+        if self._stopping == "violation" and violation <= self._nu + self._tol:
+            return f"no constraint is violated by more than tol = {self._tol:g}"
+        self._append(t, hypothesis)
+        start = self._coding.choose(t, code, self.model.weights)
+        full = self._round_options == self._options
+        weights = self._solve(start, t + 1, self._round_options, _MOST_SOLVES if full else 1)
+        before = self._objective_value
+        self._objective_value, self._signed, self._moments = self._evaluate(weights, t + 1)
+        change = abs(before - self._objective_value) / self._risk.unit(before)
+        self._settled = self._stopping == "objective" and change < self._tol
+        self.model = Model(
+            [*self.model.hypotheses, hypothesis],
+            weights,
+            [*(self.model.path or []), weights],
+            [*self.model.codes, code],
+        )
+        return {"loss": self._objective_value, "edge": violation}
+
+    def finish(self) -> None:
+        """Solve for w to the full tolerance after the last round."""
+        model = self.model
+        n_rounds = len(model.hypotheses)
+        weights = self._solve(model.weights, n_rounds, self._options, _MOST_SOLVES)
+        path = [*(model.path or [])[:-1], weights]
+        self.model = Model(model.hypotheses, weights, path, model.codes)
+
+    def validation_scores(self) -> NDArray:
+        """Return the scores of the validation part after the last round."""
+        n_rounds = len(self.model.hypotheses)
+        effective = self._coding.effective(self.model.weights, n_rounds)
+        return effective.T @ self._val_outputs[:n_rounds]

@@ -1,0 +1,172 @@
+"""The rounds of RBoost-rank (Algorithm 1 of the paper)."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .base import Model, Trainer, TrainingData
+from .losses import get_loss
+from .parallel import ThreadTeam
+from .points import ProjectedPoints
+from .projections import GaussianProjection
+from .risk import PairwiseRisk
+from .search.binned import BinnedColumns
+from .search.sorted import SortedColumns
+from .solvers.corrective import minimise, solver_options
+from .solvers.matvec import OutputRows
+from .solvers.stagewise import stagewise_weight
+from .weak_learners import EstimatorLearner, StumpLearner, WLDALearner
+
+if TYPE_CHECKING:
+    from .rank import RBoostRankClassifier
+
+_PERFECT = 2.0 * (1.0 - 1e-10)  # edge of a weak learner that orders every pair rightly
+
+
+class RankTrainer(Trainer):
+    """The rounds of Algorithm 1.
+
+    Parameters
+    ----------
+    estimator : RBoostRankClassifier
+        Its parameters.
+    projection : GaussianProjection
+        The class-wise matrices.
+    data : TrainingData
+        The data.
+    start : Model
+        Rounds to go on from.
+    team : ThreadTeam
+        Threads.
+    """
+
+    def __init__(
+        self,
+        estimator: RBoostRankClassifier,
+        projection: GaussianProjection,
+        data: TrainingData,
+        start: Model,
+        team: ThreadTeam,
+    ) -> None:
+        self._team = team
+        self._seed = projection.seed
+        self._total = estimator.correction == "total"
+        self._nu = estimator.nu if self._total else 0.0
+        self._tol = estimator.tol
+        self._options = solver_options(estimator.solver_options)
+        self._points = ProjectedPoints(data.X, projection)
+        self._val_points = None
+        if data.X_val is not None:
+            self._val_points = ProjectedPoints(data.X_val, projection, merge=False)
+        self._learner = self._make_learner(estimator.weak_learner, estimator.max_bins)
+        self._n_searched = _part_size(estimator.projections_per_round, projection.n_projections)
+        self._risk = PairwiseRisk.of(
+            get_loss(estimator.loss), data.y, projection.n_classes, data.sample_weight, "sum"
+        )
+        self.model = Model(list(start.hypotheses), start.weights, list(start.path or []))
+        if not self._total:
+            self.model.path = None
+        self._scores = np.zeros((projection.n_classes, len(data.y)))
+        self._val_scores = np.zeros(
+            (projection.n_classes, 0 if data.y_val is None else len(data.y_val))
+        )
+        kind = np.int8 if self._learner.discrete else np.float64
+        self._outputs, self._val_outputs = OutputRows(kind), OutputRows(kind)
+        for t, hypothesis in enumerate(start.hypotheses):
+            self._add(hypothesis, start.weights[t])
+        if self._total and start.hypotheses:
+            self._rescore(start.weights)
+        self._loss, self._signed = self._risk.evaluate(self._scores)
+        self._perfect = False
+
+    def _make_learner(self, kind: Any, max_bins: int | None) -> Any:
+        if not isinstance(kind, str):
+            return EstimatorLearner(self._points, kind)
+        columns = (
+            SortedColumns(self._points, self._team)
+            if max_bins is None
+            else BinnedColumns(self._points, self._team, max_bins)
+        )
+        stumps = StumpLearner(columns, real=kind == "real_stump")
+        return WLDALearner(self._points, stumps) if kind == "wlda" else stumps
+
+    def _add(self, hypothesis: Any, weight: float) -> None:
+        """Add a weighted weak classifier to the scores, or its outputs to the matrices."""
+        self._place(self._points.unfold(hypothesis.outputs(self._points)), hypothesis, weight)
+
+    def _place(self, outputs: NDArray, hypothesis: Any, weight: float) -> None:
+        val_outputs = None if self._val_points is None else hypothesis.outputs(self._val_points)
+        if self._total:
+            self._outputs.append(outputs)
+            if val_outputs is not None:
+                self._val_outputs.append(val_outputs)
+        else:
+            self._scores = self._scores + weight * outputs
+            if val_outputs is not None:
+                self._val_scores += weight * val_outputs.reshape(self._val_scores.shape)
+
+    def _rescore(self, weights: NDArray) -> None:
+        self._scores = self._outputs.scores(weights, self._team).reshape(self._scores.shape)
+        if self._val_points is not None:
+            self._val_scores = self._val_outputs.scores(weights, self._team).reshape(
+                self._val_scores.shape
+            )
+
+    def _objective(self, weights: NDArray) -> tuple[float, NDArray]:
+        """Value and gradient of (rankPrimal) or (App2) at `weights`."""
+        scores = self._outputs.scores(weights, self._team).reshape(self._scores.shape)
+        value, signed = self._risk.evaluate(scores)
+        gradient = self._nu - self._outputs.edges(signed, self._team)
+        return value + self._nu * float(weights.sum()), gradient
+
+    def step(self) -> dict[str, float] | str:
+        """Run one round; return its loss and edge, or why there is no further round."""
+        if self._perfect:
+            return "a weak learner orders all training pairs rightly"
+        rng = np.random.default_rng([self._seed, len(self.model.hypotheses)])
+        n_columns = self._points.n_columns
+        columns = np.arange(n_columns)
+        if self._n_searched < n_columns:
+            columns = np.sort(rng.choice(n_columns, self._n_searched, replace=False))
+        folded = self._points.fold(self._signed)
+        found = self._learner.fit(folded, columns, rng) if folded.any() else None
+        if found is None:
+            return "no weak learner separates any two points"
+        hypothesis, edge = found
+        if edge <= self._nu + self._tol:
+            return f"no weak learner has an edge above nu + tol = {self._nu + self._tol:g}"
+        outputs = self._points.unfold(hypothesis.outputs(self._points))
+        if self._total:
+            self._place(outputs, hypothesis, 0.0)
+            weights = np.append(self.model.weights, 0.0)
+            unit = self._risk.unit(self._loss)
+            weights, _ = minimise(self._objective, weights, self._options, unit=unit)
+            self._rescore(weights)
+        else:
+            weight = stagewise_weight(
+                self._risk, self._scores, self._signed, outputs, discrete=self._learner.discrete
+            )
+            weights = np.append(self.model.weights, weight)
+            self._place(outputs, hypothesis, weight)
+            self._perfect = self._risk.form == "log-sum-exp" and edge >= _PERFECT
+        self._loss, self._signed = self._risk.evaluate(self._scores)
+        path = None if self.model.path is None else [*self.model.path, weights]
+        self.model = Model([*self.model.hypotheses, hypothesis], weights, path)
+        return {"loss": self._loss, "edge": edge}
+
+    def validation_scores(self) -> NDArray:
+        """Return the scores of the validation part after the last round."""
+        return self._val_scores
+
+
+def _part_size(part: float | None, whole: int) -> int:
+    """Return how many projected dimensions a round searches."""
+    if part is None:
+        return whole
+    if isinstance(part, Integral):
+        return min(int(part), whole)
+    return max(1, round(part * whole))

@@ -1,0 +1,154 @@
+"""Stump search over columns kept as small integer codes (histograms).
+
+With `max_bins` the codes are quantile bins and a search is approximate; without it every
+distinct value is a bin of its own and a search is exact, which suits raw features with few
+distinct values.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ..parallel import ThreadTeam
+from ..points import FeaturePoints, ProjectedPoints
+from .fixed_point import edges, to_fixed_point
+from .sorted import _BLOCK_VALUES, _LARGEST, argsort_rows, midpoints
+
+
+@njit(cache=True, nogil=True)
+def _assign_bins(values, order, max_bins, codes, last_of_bin):
+    """Give every point its bin and note the last sorted position of every bin.
+
+    A bin ends at the first change of value after its share of the points is full.
+    Returns the number of bins.
+    """
+    n = len(values)
+    bin_number = 0
+    for i in range(n):
+        codes[order[i]] = bin_number
+        if i + 1 < n and values[order[i]] < values[order[i + 1]]:
+            left = max_bins - bin_number
+            begun = last_of_bin[bin_number - 1] + 1 if bin_number > 0 else 0
+            if left > 1 and (i + 1 - begun) * left >= n - begun:
+                last_of_bin[bin_number] = i
+                bin_number += 1
+    last_of_bin[bin_number] = n - 1
+    return bin_number + 1
+
+
+@njit(cache=True, nogil=True)
+def scan_binned(codes, n_bins, weights, columns, lowest, highest, start, stop):
+    """Extreme prefix sums of the weights over the bins, for `columns[start:stop]`."""
+    n = codes.shape[1]
+    width = n_bins.max()
+    even = np.empty(width, np.int64)
+    odd = np.empty(width, np.int64)
+    for at in range(start, stop):
+        row = codes[columns[at]]
+        even[:] = 0
+        odd[:] = 0
+        i = 0
+        while i + 1 < n:  # two histograms: neighbours in the same bin do not wait
+            even[row[i]] += weights[i]
+            odd[row[i + 1]] += weights[i + 1]
+            i += 2
+        if i < n:
+            even[row[i]] += weights[i]
+        prefix = np.int64(0)
+        low = _LARGEST
+        high = -_LARGEST
+        for b in range(n_bins[columns[at]] - 1):
+            prefix += even[b] + odd[b]
+            low = min(low, prefix)
+            high = max(high, prefix)
+        lowest[at] = low
+        highest[at] = high
+
+
+class BinnedColumns:
+    """All columns of a point set as bin codes.
+
+    Parameters
+    ----------
+    points : ProjectedPoints or FeaturePoints
+        The points.
+    team : ThreadTeam
+        Threads.
+    max_bins : int or None
+        Largest number of bins of a column; None gives every distinct value its own.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_columns, n_points)
+        Bin of every point, rising with the value.
+    n_bins : ndarray of shape (n_columns,)
+        Number of bins of every column.
+    thresholds : list of ndarray
+        For every column the cuts between its bins.
+    """
+
+    def __init__(
+        self, points: ProjectedPoints | FeaturePoints, team: ThreadTeam, max_bins: int | None
+    ) -> None:
+        self.points = points
+        self._team = team
+        n_columns, n_points = points.n_columns, points.n_points
+        limit = n_points if max_bins is None else min(max_bins, n_points)
+        kind = np.uint8 if limit <= 1 << 8 else np.uint16 if limit <= 1 << 16 else np.uint32
+        self.codes = np.empty((n_columns, n_points), dtype=kind)
+        self.n_bins = np.ones(n_columns, np.int64)
+        self.thresholds: list[NDArray] = [np.empty(0)] * n_columns
+        block = max(1, min(n_columns, _BLOCK_VALUES // n_points))
+
+        def assign(first: int, last: int) -> None:
+            order = np.empty((block, n_points), np.uint32)
+            last_of_bin = np.empty(limit, np.int64)
+            for number in range(first, last):
+                start, stop = number * block, min((number + 1) * block, n_columns)
+                values = points.block(np.arange(start, stop))
+                argsort_rows(values, order)
+                for row, v in zip(values, range(start, stop), strict=True):
+                    by_value = order[v - start]
+                    n_bins = _assign_bins(row, by_value, limit, self.codes[v], last_of_bin)
+                    ends = last_of_bin[: n_bins - 1]
+                    self.n_bins[v] = n_bins
+                    self.thresholds[v] = midpoints(row[by_value[ends]], row[by_value[ends + 1]])
+
+        team.run(assign, -(-n_columns // block))
+
+    def search(self, weights: NDArray, columns: NDArray[np.int64]) -> tuple[int, float] | None:
+        """Find the stump with the largest absolute edge among the cuts between bins.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_points,)
+            Signed weights of the points, not all zero.
+        columns : ndarray of int64
+            Columns to search.
+
+        Returns
+        -------
+        tuple of (column, threshold) or None
+            None where no column has two bins.
+        """
+        fixed = to_fixed_point(weights)
+        lowest = np.empty(len(columns), np.int64)
+        highest = np.empty(len(columns), np.int64)
+
+        def scan(start: int, stop: int) -> None:
+            scan_binned(self.codes, self.n_bins, fixed, columns, lowest, highest, start, stop)
+
+        self._team.run(scan, len(columns), grain=1 + 100_000 // self.points.n_points)
+        reached = edges(lowest, highest, int(fixed.sum()))
+        reached[self.n_bins[columns] < 2] = -1
+        at = int(reached.argmax())
+        if reached[at] < 0:
+            return None
+        column = int(columns[at])
+        sums = np.zeros(int(self.n_bins[column]), np.int64)
+        np.add.at(sums, self.codes[column], fixed)
+        prefix = np.cumsum(sums)[:-1]
+        cut = int(np.abs(2 * prefix - fixed.sum()).argmax())
+        return column, float(self.thresholds[column][cut])

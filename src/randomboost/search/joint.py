@@ -1,0 +1,167 @@
+"""The search of RBoost-proj: the best stump and the best code v together (logWeak).
+
+For code v the signed weights of the samples are ``c_iv = sum_r C_ir P_rv``: n sets of weights,
+but of rank k. So the sums below every cut are taken once for the k columns of C, and one small
+product gives them for all n codes: O(m d k + cuts k n) instead of O(n m (k + d)).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ..parallel import ThreadTeam
+from .binned import BinnedColumns
+
+_RELATIVE_TIE = 1e-11  # edges this close count as equal; the first one wins
+_WORTHWHILE = 1e-3  # a cut that gains less than this share over no cut at all is not made
+
+
+@njit(cache=True, nogil=True)
+def _sums_below_cuts(codes, n_bins, first_cut, weights, sums, start, stop):
+    """``sums[cut, r]``: weights of class r below every cut of the features start .. stop."""
+    n_samples = codes.shape[1]
+    n_classes = weights.shape[1]
+    for j in range(start, stop):
+        n_cuts = n_bins[j] - 1
+        at = first_cut[j]
+        for cut in range(n_cuts):
+            for r in range(n_classes):
+                sums[at + cut, r] = 0.0
+        for i in range(n_samples):
+            cut = np.int64(codes[j, i])
+            if cut < n_cuts:
+                for r in range(n_classes):
+                    sums[at + cut, r] += weights[i, r]
+        for cut in range(1, n_cuts):
+            for r in range(n_classes):
+                sums[at + cut, r] += sums[at + cut - 1, r]
+
+
+@njit(cache=True, nogil=True)
+def _largest_edges(sums, totals, codes, best, start, stop):
+    """``best[v] = max over cuts of |sum_r (totals_r - 2 sums_r) codes_rv|``."""
+    n_classes, n_codes = codes.shape
+    edge = np.empty(n_codes)
+    weight = np.empty(n_classes)
+    for cut in range(start, stop):
+        for r in range(n_classes):
+            weight[r] = totals[r] - 2.0 * sums[cut, r]
+        for v in range(n_codes):
+            edge[v] = 0.0
+        r = 0
+        while r + 4 <= n_classes:
+            w0, w1, w2, w3 = weight[r], weight[r + 1], weight[r + 2], weight[r + 3]
+            p0, p1, p2, p3 = codes[r], codes[r + 1], codes[r + 2], codes[r + 3]
+            for v in range(n_codes):
+                edge[v] += w0 * p0[v] + w1 * p1[v] + w2 * p2[v] + w3 * p3[v]
+            r += 4
+        while r < n_classes:
+            w0 = weight[r]
+            p0 = codes[r]
+            for v in range(n_codes):
+                edge[v] += w0 * p0[v]
+            r += 1
+        for v in range(n_codes):
+            best[v] = max(best[v], abs(edge[v]))
+
+
+def first_of_best(values: NDArray) -> int:
+    """Return the first position whose value is the largest up to rounding.
+
+    Parameters
+    ----------
+    values : ndarray
+        Values, at least one.
+
+    Returns
+    -------
+    int
+        The position.
+    """
+    return int(np.argmax(values >= values.max() - _RELATIVE_TIE * np.abs(values).max()))
+
+
+class JointSearch:
+    """Joint search over stumps on features, constant ones too, and over the n codes of a round.
+
+    Parameters
+    ----------
+    columns : BinnedColumns
+        The features.
+    team : ThreadTeam
+        Threads.
+    """
+
+    def __init__(self, columns: BinnedColumns, team: ThreadTeam) -> None:
+        self._columns = columns
+        self._team = team
+        n_cuts = columns.n_bins - 1
+        self._first_cut = np.concatenate([[0], np.cumsum(n_cuts)])
+        self._feature = np.repeat(np.arange(len(n_cuts)), n_cuts)
+
+    def largest_edges(self, weights: NDArray, codes: NDArray) -> tuple[NDArray, NDArray]:
+        """Return for every code the largest absolute edge of any stump.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_samples, n_classes)
+            The signed weights C.
+        codes : ndarray of shape (n_classes, n_codes)
+            The round's slice P_t of the projections.
+
+        Returns
+        -------
+        tuple of ndarray
+            The edges, shape (n_codes,), and the edge of every cut for each
+            column of C, to be multiplied with a code.
+        """
+        sums = np.zeros((len(self._feature) + 1, weights.shape[1]))  # the last cut is below all
+        totals = weights.sum(axis=0)
+
+        def add(start: int, stop: int) -> None:
+            _sums_below_cuts(
+                self._columns.codes,
+                self._columns.n_bins,
+                self._first_cut,
+                weights,
+                sums,
+                start,
+                stop,
+            )
+
+        self._team.run(add, len(self._columns.n_bins), grain=1 + 100_000 // weights.size)
+        partial: list[NDArray] = []
+
+        def scan(start: int, stop: int) -> None:
+            best = np.zeros(codes.shape[1])
+            _largest_edges(sums, totals, codes, best, start, stop)
+            partial.append(best)
+
+        self._team.run(scan, len(sums), grain=1 + 100_000 // codes.size)
+        return np.max(partial, axis=0), totals - 2.0 * sums
+
+    def stump(self, edge_sums: NDArray, code: NDArray) -> tuple[int, float]:
+        """Return (feature, threshold) of the best stump for one code.
+
+        A constant stump, which shifts the scores of the classes, has the threshold -inf.
+
+        Parameters
+        ----------
+        edge_sums : ndarray of shape (n_cuts, n_classes)
+            Second result of `largest_edges`.
+        code : ndarray of shape (n_classes,)
+            Column v of the codes.
+
+        Returns
+        -------
+        tuple of (feature, threshold)
+            The cut.
+        """
+        edges = np.abs(edge_sums @ code)
+        cut = first_of_best(edges)
+        if edges[-1] >= (1.0 - _WORTHWHILE) * edges[cut]:
+            return 0, -np.inf
+        feature = int(self._feature[cut])
+        return feature, float(self._columns.thresholds[feature][cut - self._first_cut[feature]])

@@ -1,0 +1,1 @@
+"""Weights of the weak learners: one at a time (stagewise) or all at once (corrective)."""

@@ -1,0 +1,104 @@
+"""Stage-wise weights: only the newest weight w_t is chosen, the earlier ones stay."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from ..losses import ExponentialLoss
+from ..risk import PairwiseRisk
+
+_LEAST_MASS = 1e-4  # does not depend on the number of samples: weights may stand for copies
+_LARGEST_WEIGHT = 20.0  # a line search ends here when the loss falls for ever
+
+
+def discrete_weight(gained: float, lost: float) -> float:
+    """Return ``log(Q+ / Q-) / 4`` (stagewise3).
+
+    As in AdaBoost neither sum is taken below a small number, so that a weight stays finite.
+
+    Parameters
+    ----------
+    gained, lost : float
+        Normalised weight of the pairs with ``delta h = 2`` and ``delta h = -2``.
+
+    Returns
+    -------
+    float
+        The weight w_t.
+    """
+    return 0.25 * np.log(max(gained, _LEAST_MASS) / max(lost, _LEAST_MASS))
+
+
+def real_weight(edge: float) -> float:
+    """Return ``log((1 + b) / (1 - b)) / 4`` (stagewise5).
+
+    The paper bounds ``exp(-w h)`` for h in [-1, 1]; the difference ``delta h`` of two outputs in
+    [-1, 1] spans [-2, 2], so b is half the edge and the weight is halved too.
+
+    Parameters
+    ----------
+    edge : float
+        ``sum_ir u_ir delta h(i, r)`` with weights u that sum to 1.
+
+    Returns
+    -------
+    float
+        The weight w_t.
+    """
+    half = min(0.5 * edge, 1.0 - 1e-12)
+    return 0.25 * np.log((1.0 + half) / (1.0 - half))
+
+
+def line_search(risk: PairwiseRisk, scores: NDArray, outputs: NDArray) -> float:
+    """Return the weight that minimises the risk along one weak learner, for any loss.
+
+    Parameters
+    ----------
+    risk : PairwiseRisk
+        The risk.
+    scores, outputs : ndarray of shape (n_classes, n_samples)
+        Scores so far and the outputs of the new weak learner.
+
+    Returns
+    -------
+    float
+        The weight w_t >= 0.
+    """
+
+    def edge(weight: float) -> float:
+        return float((risk.evaluate(scores + weight * outputs)[1] * outputs).sum())
+
+    if edge(_LARGEST_WEIGHT) >= 0:
+        return _LARGEST_WEIGHT
+    return float(brentq(edge, 0.0, _LARGEST_WEIGHT, xtol=1e-10)) if edge(0.0) > 0 else 0.0
+
+
+def stagewise_weight(
+    risk: PairwiseRisk, scores: NDArray, signed: NDArray, outputs: NDArray, *, discrete: bool
+) -> float:
+    """Return the weight of the newest weak learner by the formula that fits.
+
+    Parameters
+    ----------
+    risk : PairwiseRisk
+        The risk; closed forms exist for the exponential loss.
+    scores, signed, outputs : ndarray of shape (n_classes, n_samples)
+        Scores so far, signed weights there, and the outputs of the new weak learner.
+    discrete : bool
+        Whether the outputs are -1 or +1 only.
+
+    Returns
+    -------
+    float
+        The weight w_t.
+    """
+    if not isinstance(risk.loss, ExponentialLoss):
+        return line_search(risk, scores, outputs)
+    if not discrete:
+        return real_weight(float((signed * outputs).sum()))
+    own = outputs[risk.y, np.arange(len(risk.y))]
+    gained = -float(signed[outputs < own].sum())
+    lost = -float(signed[outputs > own].sum())
+    return discrete_weight(gained, lost)

@@ -1,0 +1,107 @@
+"""Decision stumps, discrete and real-valued."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..hypotheses import Combination, Points, Stump
+
+
+class ColumnSearch(Protocol):
+    """What finds the best cut (see `search`)."""
+
+    points: Any
+
+    def search(self, weights: NDArray, columns: NDArray[np.int64]) -> tuple[int, float] | None:
+        """Return the column and the threshold with the largest absolute edge."""
+        ...
+
+
+def make_stump(
+    points: Points,
+    weights: NDArray,
+    column: int,
+    threshold: float,
+    *,
+    real: bool,
+    combination: Combination | None = None,
+) -> tuple[Stump, float]:
+    """Give a cut its outputs, and return the stump with its edge ``sum c h``.
+
+    A discrete stump says the sign of the weight on either side; a real-valued one how sure that
+    is: (sum of c) / (sum of |c|) on either side, in [-1, 1].
+
+    Parameters
+    ----------
+    points : Points
+        The points.
+    weights : ndarray of shape (n_points,)
+        Signed weights c.
+    column, threshold, combination
+        The cut, as in `Stump`.
+    real : bool
+        Whether the outputs are real-valued.
+
+    Returns
+    -------
+    tuple of (Stump, float)
+        The stump and its edge.
+    """
+    plain = Stump(column, threshold, 0.0, 1.0, combination)
+    above = plain.values(points) > points.dtype.type(threshold)
+    right, left = weights[above], weights[~above]
+    right_sum, left_sum = float(right.sum()), float(left.sum())
+    if real:
+        outputs = (
+            left_sum / max(float(np.abs(left).sum()), np.finfo(np.float64).tiny),
+            right_sum / max(float(np.abs(right).sum()), np.finfo(np.float64).tiny),
+        )
+    else:
+        outputs = (-1.0, 1.0) if right_sum >= left_sum else (1.0, -1.0)
+    edge = outputs[0] * left_sum + outputs[1] * right_sum
+    return Stump(column, threshold, *outputs, combination), edge
+
+
+class StumpLearner:
+    """Finds the stump with the largest edge over the given columns (rankWeak).
+
+    Parameters
+    ----------
+    columns : SortedColumns or BinnedColumns
+        What is searched.
+    real : bool
+        Real-valued instead of discrete outputs, at the same cut: among all outputs in [-1, 1] the
+        discrete ones have the largest edge, so the cut is theirs.
+    """
+
+    def __init__(self, columns: ColumnSearch, *, real: bool = False) -> None:
+        self._columns = columns
+        self._real = real
+        self.discrete = not real
+
+    def fit(
+        self, weights: NDArray, columns: NDArray[np.int64], rng: np.random.Generator
+    ) -> tuple[Stump, float] | None:
+        """Return the best stump and its edge.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_points,)
+            Signed weights, not all zero.
+        columns : ndarray of int64
+            Columns to search.
+        rng : numpy.random.Generator
+            Not used by stumps.
+
+        Returns
+        -------
+        tuple of (Stump, float) or None
+            None where all columns are constant.
+        """
+        found = self._columns.search(weights, columns)
+        if found is None:
+            return None
+        return make_stump(self._columns.points, weights, *found, real=self._real)
