@@ -336,14 +336,15 @@ def test_a_large_tol_stops_rank_earlier():
 
 
 def test_proj_stops_when_the_objective_settles():
-    model = proj_model(3, 0, nu=1e-3, tol=0.01, n_estimators=100)
+    settings = {"nu": 1e-3, "n_estimators": 100, "iterations_per_round": None}
+    model = proj_model(3, 0, tol=0.01, **settings)
     loss = model.train_history_["loss"]
     assert 2 <= model.n_estimators_ < 100
     assert model.stopped_ == "the objective changed by less than tol = 0.01"
     change = np.abs(np.diff(loss)) / loss[:-1]
     assert (change[:-1] >= 0.01).all()
     assert change[-1] < 0.01
-    assert proj_model(3, 0, nu=1e-3, tol=0.001, n_estimators=100).n_estimators_ > len(loss)
+    assert proj_model(3, 0, tol=0.001, **settings).n_estimators_ > len(loss)
 
 
 def test_proj_stops_when_nothing_is_violated():

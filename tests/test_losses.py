@@ -164,6 +164,8 @@ def test_a_users_loss_is_minimised(kind, loss):
             expected = losses.mean() + model.nu * model._path[t].sum()
         else:
             expected = losses.sum() - 60 * loss.value(np.zeros(1))[0]
+            if model._path is not None:
+                expected += model.nu * model._path[t].sum()
         if t + 1 < model.n_estimators_ or not is_proj:  # proj solves once more after the last round
             np.testing.assert_allclose(history[t], expected, rtol=1e-9, atol=1e-9)
 

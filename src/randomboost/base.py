@@ -15,6 +15,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -122,9 +123,9 @@ class Trainer(ABC):
     def step(self) -> dict[str, float] | str:
         """Run one round; return what to note in the history, or why no round is possible."""
 
-    def finish(self) -> None:
-        """Do what is left to do after the last round, unless the fit was interrupted."""
-        return
+    def finish(self) -> float | None:
+        """Do what is left to do after the last round; return the loss where that changes it."""
+        return None
 
     @abstractmethod
     def validation_scores(self) -> NDArray:
@@ -342,8 +343,9 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
                 self.stopped_ = self._run_rounds(
                     trainer, data.y_val, n_start, history, best, progress
                 )
-                if history:
-                    trainer.finish()
+                final_loss = trainer.finish() if history else None
+                if final_loss is not None:
+                    history[-1]["loss"] = final_loss
             except KeyboardInterrupt:
                 if not history and not n_start:
                     raise
@@ -414,6 +416,8 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _scaled(self, X: Any) -> Any:
         X = X.astype(self._dtype, copy=False)
+        if sp.issparse(X):
+            X = X.sorted_indices()  # sums run in the order of the features
         return X if self._scaling is None else self._scaling.apply(X)
 
     def _prepared(self, X: Any) -> Any:

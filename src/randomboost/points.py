@@ -91,6 +91,7 @@ class ProjectedPoints:
         self._merged = distinct_rows(X) if merge else None
         if self._merged is not None:
             X = X[self._merged[0]]
+        self._zero_rows = np.flatnonzero(abs(X).sum(axis=1) == 0)
         self.features = X if sp.issparse(X) else np.ascontiguousarray(X.T)
         self.n_points = projection.n_classes * X.shape[0]
         self.n_columns = projection.n_projections
@@ -147,11 +148,19 @@ class ProjectedPoints:
         return mean, square - np.outer(mean, mean)
 
     def fold(self, weights: NDArray) -> NDArray:
-        """Sum (n_classes, n_samples) weights over merged samples, shape (n_points,)."""
-        if self._merged is None:
-            return weights.reshape(-1)
-        distinct, inverse = len(self._merged[0]), self._merged[1]
-        return np.concatenate([np.bincount(inverse, row, distinct) for row in weights])
+        """Sum (n_classes, n_samples) weights over merged samples, shape (n_points,).
+
+        A sample of zeros is at 0 for every class, so its weights are put together on one point.
+        """
+        if self._merged is not None:
+            distinct, inverse = len(self._merged[0]), self._merged[1]
+            weights = np.stack([np.bincount(inverse, row, distinct) for row in weights])
+        if len(self._zero_rows):
+            weights = weights.copy()
+            together = weights[:, self._zero_rows].sum(axis=0)
+            weights[:, self._zero_rows] = 0.0
+            weights[0, self._zero_rows] = together
+        return weights.reshape(-1)
 
     def unfold(self, outputs: NDArray) -> NDArray:
         """Spread (n_points,) outputs over all samples, shape (n_classes, n_samples)."""

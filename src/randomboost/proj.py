@@ -40,14 +40,15 @@ class RBoostProjClassifier(BaseBoostingClassifier):
     correction : {"total"}, default="total"
         The method is totally corrective by its nature.
     weak_learner : {"stump", "real_stump", "wlda"} or estimator, default="stump"
-        "stump": decision stump with outputs -1 and +1, searched jointly with the code v.
+        "stump": decision stump with outputs -1 and +1, searched jointly with the code v; it is
+        constant where no cut gains a thousandth over that.
         "real_stump": the same cut with outputs in [-1, 1]. "wlda": weighted Fisher LDA and a
         stump, for the four codes that look best with plain stumps. Or any scikit-learn
         classifier (or regressor) that takes sample_weight, for the code that looks best.
     loss : {"exponential", "logistic"} or object, default="logistic"
         Loss of the pairwise margins; an object needs ``value(margins)`` and
         ``derivative(margins)``, see `randomboost.losses`.
-    nu : float, default=1e-5
+    nu : float, default=1e-4
         Weight of the l1 penalty. The exponential loss is minimised as ``log sum exp``, others as
         the mean over samples and classes (logPrimal).
     selection : {"violation", "code"}, default="violation"
@@ -67,7 +68,8 @@ class RBoostProjClassifier(BaseBoostingClassifier):
         ftol 1e7 times the machine precision).
     iterations_per_round : int or None, default=10
         Iterations of the solver after each round, from the last w; after the last round w is
-        solved for with the full `solver_options`. None solves fully after every round, as the
+        solved for with the full `solver_options` (unless early stopping goes back to an
+        earlier round). None solves fully after every round, as the
         paper does, which takes several times as long.
     max_bins : int or None, default=None
         None: exact search over all thresholds. A number: histogram search over that many
@@ -141,7 +143,7 @@ class RBoostProjClassifier(BaseBoostingClassifier):
         correction: str = "total",
         weak_learner: Any = "stump",
         loss: Any = "logistic",
-        nu: float = 1e-5,
+        nu: float = 1e-4,
         selection: str = "violation",
         stopping: str = "objective",
         tol: float = 1e-6,
@@ -196,16 +198,17 @@ class RBoostProjClassifier(BaseBoostingClassifier):
         self.weights_ = model.weights
         self._path = model.path
         self._codes = np.array(model.codes, dtype=np.int64)
+        self._selection = self.selection
         with ThreadTeam(1) as team:
             self._effective = self._coding(team).effective(model.weights, len(model.hypotheses))
 
     def _coding(self, team: ThreadTeam) -> Coding:
-        if self.selection == "code":
+        if self._selection == "code":
             return RoundCodes(self._projection, team, self._codes)
         return AllCodes(self._projection, team)
 
     def _model(self) -> Model:
-        if len(self.weights_) != self._projection.n_projections and self.selection != "code":
+        if self.selection != self._selection:
             raise ValueError(
                 "selection differs from that of the fitted model: warm_start needs the same one; "
                 "set warm_start=False to begin anew"

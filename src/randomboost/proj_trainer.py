@@ -22,6 +22,7 @@ from .weak_learners import EstimatorLearner, JointLearner, StumpLearner, WLDALea
 if TYPE_CHECKING:
     from .proj import RBoostProjClassifier
 
+_SLACK = 1e-3  # share of nu by which a constraint may be off
 _MOST_SOLVES = 10  # how often the active set of one round may grow
 
 
@@ -117,14 +118,15 @@ class ProjTrainer(Trainer):
         self, weights: NDArray, n_rounds: int, options: dict[str, Any], most_solves: int
     ) -> NDArray:
         """Minimise (logPrimal) over an active set of w that grows until no v is missing."""
-        missing_from = self._nu * (1.0 + 1e-3) + 1e-12
         active = np.zeros(len(weights), dtype=bool)
         for _ in range(most_solves):
             _, _, moments = self._evaluate(weights, n_rounds)
-            violated = self._coding.constraints(moments) > missing_from
-            if not (violated & ~active).any():
+            constraints = self._coding.constraints(moments)
+            wanted = constraints > self._nu * (1.0 + _SLACK) + 1e-12
+            wanted |= (weights > 0) & (constraints < self._nu * (1.0 - _SLACK) - 1e-12)
+            if not (wanted & ~active).any():
                 break
-            active |= violated | (weights > 0)
+            active |= wanted | (weights > 0)
             weights = self._solve_active(weights, np.flatnonzero(active), n_rounds, options)
         return weights
 
@@ -176,13 +178,14 @@ class ProjTrainer(Trainer):
         )
         return {"loss": self._objective_value, "edge": violation}
 
-    def finish(self) -> None:
-        """Solve for w to the full tolerance after the last round."""
+    def finish(self) -> float:
+        """Solve for w to the full tolerance after the last round; return the objective."""
         model = self.model
         n_rounds = len(model.hypotheses)
         weights = self._solve(model.weights, n_rounds, self._options, _MOST_SOLVES)
         path = [*(model.path or [])[:-1], weights]
         self.model = Model(model.hypotheses, weights, path, model.codes)
+        return self._evaluate(weights, n_rounds)[0]
 
     def validation_scores(self) -> NDArray:
         """Return the scores of the validation part after the last round."""

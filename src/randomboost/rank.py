@@ -100,7 +100,8 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         Share of each (scaled) feature in the squared length of the directions that the rounds
         use, weighted by their weights; sums to 1.
     train_history_ : dict of str to ndarray
-        By round: "loss", "edge", and "validation_error" where there is a validation part.
+        By round: "loss" (with the penalty where there is one), "edge", and "validation_error"
+        where there is a validation part.
     stopped_ : str
         Why the fit ended.
 

@@ -156,7 +156,7 @@ class RankTrainer(Trainer):
         self._loss, self._signed = self._risk.evaluate(self._scores)
         path = None if self.model.path is None else [*self.model.path, weights]
         self.model = Model([*self.model.hypotheses, hypothesis], weights, path)
-        return {"loss": self._loss, "edge": edge}
+        return {"loss": self._loss + self._nu * float(weights.sum()), "edge": edge}
 
     def validation_scores(self) -> NDArray:
         """Return the scores of the validation part after the last round."""

@@ -15,6 +15,23 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 
+def _divided(X: Any, divisors: NDArray) -> Any:
+    """Return a CSR matrix in double precision with its columns divided."""
+    out = sp.csr_array(X, dtype=np.float64, copy=True)
+    out.data /= divisors[out.indices]
+    return out
+
+
+def _sparse_variance(X: Any, weight: NDArray, mean: NDArray) -> NDArray:
+    """Weighted variance of the columns of a CSR matrix in two passes; the weights sum to 1."""
+    stored, squares = X.copy(), X.copy()
+    stored.data = np.ones_like(X.data)
+    squares.data = (X.data - mean[X.indices]) ** 2
+    zeros = np.maximum(1.0 - np.asarray(stored.T @ weight).ravel(), 0.0)
+    zeros[np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]] = 0.0
+    return np.asarray(squares.T @ weight).ravel() + zeros * mean**2
+
+
 @dataclass(frozen=True)
 class StandardScaling:
     """Maps a column x to ``(x / peak - center) / spread``; sparse columns are not centred.
@@ -54,13 +71,14 @@ class StandardScaling:
         peak = abs(X).max(axis=0)
         peak = np.asarray(peak.todense() if sparse else peak, dtype=np.float64).ravel()
         peak[peak == 0] = 1.0
-        unit = X.multiply(1.0 / peak).tocsr() if sparse else X / peak
         if sparse:
+            unit = _divided(X, peak)
             mean = np.asarray(unit.T @ weight).ravel()
-            variance = np.asarray(unit.multiply(unit).T @ weight).ravel() - mean**2
             center = np.zeros_like(mean)
+            variance = _sparse_variance(unit, weight, mean)
         else:
-            mean = center = weight @ unit
+            unit = X / peak
+            mean = center = unit[0] + weight @ (unit - unit[0])
             variance = weight @ (unit - mean) ** 2
         spread = np.sqrt(np.maximum(variance, 0.0))
         spread[spread <= 10 * np.finfo(np.float64).eps] = 1.0
@@ -80,7 +98,7 @@ class StandardScaling:
             The scaled data.
         """
         if sp.issparse(X):
-            return X.multiply(1.0 / self.peak).multiply(1.0 / self.spread).tocsr().astype(X.dtype)
+            return _divided(_divided(X, self.peak), self.spread).astype(X.dtype)
         scaled = X / self.peak
         scaled -= self.center
         scaled /= self.spread

@@ -21,19 +21,26 @@ from .sorted import _BLOCK_VALUES, _LARGEST, argsort_rows, midpoints
 def _assign_bins(values, order, max_bins, codes, last_of_bin):
     """Give every point its bin and note the last sorted position of every bin.
 
-    A bin ends at the first change of value after its share of the points is full.
+    A bin ends at the first change of value after its share of the points is full, or at any change
+    while there are bins enough for all that are left.
     Returns the number of bins.
     """
     n = len(values)
     bin_number = 0
+    changes_left = 0
+    for i in range(1, n):
+        if values[order[i - 1]] < values[order[i]]:
+            changes_left += 1
     for i in range(n):
         codes[order[i]] = bin_number
         if i + 1 < n and values[order[i]] < values[order[i + 1]]:
             left = max_bins - bin_number
             begun = last_of_bin[bin_number - 1] + 1 if bin_number > 0 else 0
-            if left > 1 and (i + 1 - begun) * left >= n - begun:
+            full = (i + 1 - begun) * left >= n - begun
+            if left > 1 and (full or changes_left < left):
                 last_of_bin[bin_number] = i
                 bin_number += 1
+            changes_left -= 1
     last_of_bin[bin_number] = n - 1
     return bin_number + 1
 

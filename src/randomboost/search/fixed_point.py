@@ -6,15 +6,21 @@ With integers the sums do not depend on the order, so the chosen stump does not 
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-_UNIT = 2.0**61  # the absolute weights add up to this; twice that still fits into int64
+_BITS = 61  # the absolute weights add up to less than 2**61; twice that still fits into int64
 _TIE_BITS = 25  # edges that agree to about 1e-11 of the whole mass count as equal
 
 
 def to_fixed_point(weights: NDArray) -> NDArray[np.int64]:
-    """Return the weights in units of their absolute sum / 2**61.
+    """Return the weights in units of a power of two, about 2**-61 of their absolute sum.
+
+    The power is the same for sums that differ by rounding only; their usual value 2 is not near
+    a place where it changes.
 
     Parameters
     ----------
@@ -26,7 +32,12 @@ def to_fixed_point(weights: NDArray) -> NDArray[np.int64]:
     ndarray of int64
         The rounded weights.
     """
-    return np.rint(weights * (_UNIT / np.abs(weights).sum())).astype(np.int64)
+    exponent = math.frexp(1.5 * float(np.abs(weights).sum()))[1]
+    return np.rint(np.ldexp(weights, _BITS - exponent)).astype(np.int64)
+
+
+def _coarsened(edge: Any) -> Any:
+    return (edge + (1 << (_TIE_BITS - 1))) >> _TIE_BITS
 
 
 def edges(lowest: NDArray[np.int64], highest: NDArray[np.int64], total: int) -> NDArray[np.int64]:
@@ -47,7 +58,7 @@ def edges(lowest: NDArray[np.int64], highest: NDArray[np.int64], total: int) -> 
     ndarray of int64
         The coarsened edges.
     """
-    return np.maximum(total - 2 * lowest, 2 * highest - total) >> _TIE_BITS
+    return _coarsened(np.maximum(total - 2 * lowest, 2 * highest - total))
 
 
 def mass(weights: NDArray[np.int64], outputs_positive: NDArray[np.bool_]) -> int:
@@ -66,4 +77,4 @@ def mass(weights: NDArray[np.int64], outputs_positive: NDArray[np.bool_]) -> int
         Comparable with `edges`.
     """
     edge = 2 * int(weights[outputs_positive].sum()) - int(weights.sum())
-    return abs(edge) >> _TIE_BITS
+    return _coarsened(abs(edge))

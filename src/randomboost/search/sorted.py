@@ -250,7 +250,7 @@ class SortedColumns:
             if below < above:
                 threshold = float(midpoints(values.dtype.type(below), values.dtype.type(above)))
                 reached = mass(fixed, values > threshold)
-                if reached >= promised[at] or reached >= np.delete(promised, at).max(initial=-1):
+                if reached >= promised[at]:
                     return int(columns[at]), threshold
                 promised[at] = reached
             else:

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+LARGEST_WEIGHT = 20.0  # a weight ends here when the loss falls for ever
+
 # The paper's settings of L-BFGS-B: 100 iterations, 5 corrections, factr 1e7. The gradient test
 # is left to the objective's: nu may be far below SciPy's default of 1e-5.
 SOLVER_DEFAULTS: dict[str, Any] = {
@@ -54,10 +56,12 @@ def minimise(
     typical: float = 1.0,
     unit: float = 1.0,
 ) -> tuple[NDArray, float]:
-    """Minimise a smooth function over w >= 0 by L-BFGS-B.
+    """Minimise a smooth convex function over w >= 0 by L-BFGS-B.
 
     The solver sees value and w relative to their typical sizes: its first step and its test of
-    convergence would otherwise take a small scale for the end.
+    convergence would otherwise take a small scale for the end. No entry of w exceeds
+    `LARGEST_WEIGHT` typical sizes: the logarithm of (rankPrimal) has no minimum once the margins
+    of all pairs can be raised faster than the penalty.
 
     Parameters
     ----------
@@ -84,10 +88,10 @@ def minimise(
 
     found = minimize(
         scaled,
-        start / typical,
+        np.minimum(start / typical, LARGEST_WEIGHT),
         jac=True,
         method="L-BFGS-B",
-        bounds=[(0.0, None)] * len(start),
+        bounds=[(0.0, LARGEST_WEIGHT)] * len(start),
         options=dict(options),
     )
     return np.maximum(found.x * typical, 0.0), float(found.fun) * unit

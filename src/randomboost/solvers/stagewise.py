@@ -8,9 +8,9 @@ from scipy.optimize import brentq
 
 from ..losses import ExponentialLoss
 from ..risk import PairwiseRisk
+from .corrective import LARGEST_WEIGHT
 
-_LEAST_MASS = 1e-4  # does not depend on the number of samples: weights may stand for copies
-_LARGEST_WEIGHT = 20.0  # a line search ends here when the loss falls for ever
+_LEAST_MASS = 1e-6  # does not depend on the number of samples: weights may stand for copies
 
 
 def discrete_weight(gained: float, lost: float) -> float:
@@ -70,9 +70,13 @@ def line_search(risk: PairwiseRisk, scores: NDArray, outputs: NDArray) -> float:
     def edge(weight: float) -> float:
         return float((risk.evaluate(scores + weight * outputs)[1] * outputs).sum())
 
-    if edge(_LARGEST_WEIGHT) >= 0:
-        return _LARGEST_WEIGHT
-    return float(brentq(edge, 0.0, _LARGEST_WEIGHT, xtol=1e-10)) if edge(0.0) > 0 else 0.0
+    at_zero = edge(0.0)
+    if at_zero <= 0:
+        return 0.0
+    small = 1e-12 * at_zero  # a loss that becomes flat ends where it does, not beyond
+    if edge(LARGEST_WEIGHT) >= small:
+        return LARGEST_WEIGHT
+    return float(brentq(lambda weight: edge(weight) - small, 0.0, LARGEST_WEIGHT, xtol=1e-10))
 
 
 def stagewise_weight(

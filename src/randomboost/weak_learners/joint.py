@@ -68,6 +68,8 @@ class JointLearner:
         tuple of (hypothesis, int, float) or None
             None where no weak classifier can be made.
         """
+        if not signed.any():
+            return None
         edges, sums = self._search.largest_edges(signed, codes)
         if self._learner is None:
             best = first_of_best(offsets + edges)
@@ -77,7 +79,8 @@ class JointLearner:
             return stump, best, float(offsets[best]) + edge
         chosen: tuple[Any, int, float] | None = None
         for v in np.argsort(-(offsets + edges), kind="stable")[: self._n_candidates]:
-            fitted = self._learner.fit(signed @ codes[:, v], self._columns, rng)
+            weights = signed @ codes[:, v]
+            fitted = self._learner.fit(weights, self._columns, rng) if weights.any() else None
             if fitted is None:
                 continue
             value = float(offsets[v]) + fitted[1]

@@ -44,7 +44,8 @@ class WLDALearner:
             strict=True,
         )
         scatter = covariances[0] + covariances[1]
-        ridge = max(_RIDGE * np.trace(scatter) / len(columns), np.finfo(np.float64).tiny)
+        size = np.trace(scatter) + 1e-6 * (means[0] @ means[0] + means[1] @ means[1])
+        ridge = max(_RIDGE * size / len(columns), np.finfo(np.float64).tiny)
         scatter.flat[:: len(columns) + 1] += ridge
         direction = solve(scatter, means[0] - means[1], assume_a="pos")
         return direction / max(np.abs(direction).max(), np.finfo(np.float64).tiny)
