@@ -13,6 +13,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import ScalarFormatter
 from sklearn.datasets import load_digits
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.model_selection import train_test_split
@@ -52,6 +53,9 @@ def main() -> None:
     axes.set(
         xlabel="rounds", ylabel="test error in %", yscale="log", title="Digits: test error by round"
     )
+    axes.set_yticks([5, 10, 20, 50])
+    axes.yaxis.set_major_formatter(ScalarFormatter())
+    axes.yaxis.set_minor_formatter("")
     axes.grid(alpha=0.3, which="both")
     axes.legend()
     PLOT.parent.mkdir(exist_ok=True)

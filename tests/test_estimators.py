@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import time
 import warnings
 
 import numpy as np
@@ -16,9 +17,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_info
 
 from randomboost import FitInterruptedWarning, RBoostProjClassifier, RBoostRankClassifier
+from randomboost.losses import LogisticLoss
+from randomboost.parallel import OneBlasThread, ThreadTeam
+from randomboost.search import memory
 
 
 def _expected_failures(estimator):
@@ -288,6 +294,12 @@ def test_sparse_equals_dense(noisy, scale, settings):
     assert_array_equal(sparse.decision_function(sp.csr_matrix(X)), sparse.decision_function(X))
 
 
+def test_dense_model_takes_sparse_data(noisy):
+    X, y = noisy
+    model = RBoostRankClassifier(20, n_projections=60, random_state=0).fit(X, y)
+    assert_array_equal(model.decision_function(sp.csr_array(X)), model.decision_function(X))
+
+
 def test_proj_refuses_sparse(noisy):
     X, y = noisy
     with pytest.raises(TypeError, match="dense"):
@@ -366,6 +378,14 @@ def test_all_features_constant(model):
         RBoostRankClassifier(5, n_projections=5).fit(np.ones((6, 2)), [0, 1, 0, 1, 0, 1])
 
 
+class RisingLoss:
+    def value(self, margins):
+        return margins
+
+    def derivative(self, margins):
+        return np.ones_like(margins)
+
+
 # -- wrong input -------------------------------------------------------------------------------
 
 
@@ -400,6 +420,10 @@ def test_wrong_data(model, X, y, message):
         ({"n_jobs": 0}, "n_jobs"),
         ({"solver_options": {"speed": 11}}, "solver_options"),
         ({"class_weight": "odd"}, "class_weight"),
+        ({"class_weight": {0: -1.0}}, "class_weight"),
+        ({"weak_learner": DecisionTreeClassifier}, "weak_learner"),
+        ({"loss": LogisticLoss}, "loss"),
+        ({"loss": RisingLoss()}, "loss"),
     ],
 )
 def test_wrong_parameters(model, noisy, settings, name):
@@ -481,3 +505,46 @@ def test_no_warnings(model, wine):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.fit(X, y).predict_proba(X)
+
+
+def test_validation_part_minds_the_weights(model, noisy):
+    X, y = noisy
+    model.set_params(early_stopping=True, validation_fraction=0.3)
+    doubled, wrong = np.vstack([X, X + 0.5]), np.concatenate([y, (y + 1) % 3])
+    weights = np.repeat([1.0, 0.0], len(y))
+    left_out = clone(model).fit(X, y)
+    weighted = clone(model).fit(doubled, wrong, sample_weight=weights)
+    assert_array_equal(weighted.weights_, left_out.weights_)
+    shuffled = np.random.default_rng(1).permutation(len(y))
+    assert_array_equal(clone(model).fit(X[shuffled], y[shuffled]).weights_, left_out.weights_)
+
+
+def test_overlapping_fits_give_blas_its_threads_back():
+    before = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+    first, second = OneBlasThread(), OneBlasThread()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    second.__exit__(None, None, None)
+    after = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+    assert after == before
+
+
+def test_an_error_in_one_item_stops_the_others():
+    done = []
+
+    def work(item):
+        time.sleep(0.001)
+        done.append(item)
+        if item == 0:
+            raise KeyboardInterrupt
+
+    with ThreadTeam(2) as team, pytest.raises(KeyboardInterrupt):
+        team.for_each(work, 2000)
+    assert len(done) < 2000
+
+
+def test_too_little_memory_is_said_before_the_fit(noisy, monkeypatch):
+    monkeypatch.setattr(memory, "available_memory", lambda: 10_000)
+    with pytest.raises(MemoryError, match="n_projections"):
+        RBoostRankClassifier().fit(*noisy)

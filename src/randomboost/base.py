@@ -23,12 +23,17 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
-from .losses import get_loss
+from .losses import Loss, get_loss
 from .merging import merge_samples
-from .parallel import ThreadTeam, resolve_threads
+from .parallel import OneBlasThread, ThreadTeam, resolve_threads
 from .progress import Progress
 from .scaling import StandardScaling
 
@@ -49,7 +54,7 @@ class TrainingData:
         Class numbers.
     sample_weight : ndarray of float64
         Positive weights.
-    X_val, y_val
+    X_val, y_val, val_weight
         Validation part, or None.
     """
 
@@ -58,6 +63,7 @@ class TrainingData:
     sample_weight: NDArray
     X_val: Any = None
     y_val: NDArray[np.int64] | None = None
+    val_weight: NDArray | None = None
 
 
 @dataclass
@@ -68,23 +74,25 @@ class Model:
     ----------
     hypotheses : list
         Weak classifiers.
-    weights : ndarray
-        The single vector w.
+    weights : ndarray or list
+        The single vector w, or the weights by round.
     path : list of ndarray or None
         For totally corrective training the vector after every round.
-    codes : list of int
-        For RBoost-proj the code that every round chose.
+    codes : list
+        What else a round chose: its code (RBoost-proj) or its votes (the classical family).
     """
 
     hypotheses: list[Any] = field(default_factory=list)
-    weights: NDArray = field(default_factory=lambda: np.empty(0))
+    weights: Any = field(default_factory=lambda: np.empty(0))
     path: list[NDArray] | None = None
-    codes: list[int] = field(default_factory=list)
+    codes: list[Any] = field(default_factory=list)
 
     def truncated(self, n_rounds: int) -> Model:
         """Return the model as it was after `n_rounds` rounds."""
         if self.path is None:
-            return Model(self.hypotheses[:n_rounds], self.weights[:n_rounds])
+            return Model(
+                self.hypotheses[:n_rounds], self.weights[:n_rounds], None, self.codes[:n_rounds]
+            )
         return Model(
             self.hypotheses[:n_rounds],
             self.path[n_rounds - 1],
@@ -161,6 +169,14 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     # -- what a subclass says ------------------------------------------------------------------
 
+    def _get_loss(self) -> Loss:
+        """Return the loss, which sets the scale of the probabilities."""
+        return get_loss(self.loss)
+
+    def _probability_scale(self) -> float:
+        """Return the factor s of the probabilities ``softmax(s F)``."""
+        return getattr(self._get_loss(), "proba_scale", 1.0)
+
     @abstractmethod
     def _make_trainer(self, data: TrainingData, start: Model, team: ThreadTeam) -> Trainer:
         """Return the trainer; `start` holds the rounds to go on from (warm start)."""
@@ -223,7 +239,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         self._validate_params()
         if self.n_jobs == 0:
             raise ValueError("n_jobs=0 has no meaning: use None or -1 for all cores, or a number")
-        get_loss(self.loss)
+        self._get_loss()
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val must be given together: one of them is missing")
         warm = self.warm_start and hasattr(self, "n_estimators_")
@@ -232,18 +248,22 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             sample_weight, X, dtype=np.float64, ensure_non_negative=True
         )
         class_factors = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        if not (np.isfinite(class_factors).all() and (class_factors >= 0).all()):
+            raise ValueError("class_weight has a negative or infinite weight: weights are >= 0")
         codes = np.searchsorted(self.classes_, y)
+        used = np.flatnonzero(sample_weight * class_factors[codes] > 0)
+        X, codes, sample_weight = merge_samples(X[used], codes[used], sample_weight[used])
+        val_weight = None
         if X_val is not None:
             X_val, y_val = self._check_validation_input(X_val, y_val)
         elif self.early_stopping:
-            X, X_val, codes, y_val, sample_weight = self._split(X, codes, sample_weight)
-        used = np.flatnonzero(sample_weight * class_factors[codes] > 0)
-        if len(np.unique(codes[used])) < 2:
+            X, X_val, codes, y_val, sample_weight, val_weight = self._split(X, codes, sample_weight)
+        if len(np.unique(codes)) < 2:
             raise ValueError(
-                "y has samples of positive weight in fewer than two classes: "
-                "at least two classes are needed"
+                "y has training samples of positive weight in fewer than two classes: at least two "
+                "classes are needed"
+                + (", also without the validation part" if self.early_stopping else "")
             )
-        X, codes, sample_weight = merge_samples(X[used], codes[used], sample_weight[used])
         if not warm:
             self._scaling = StandardScaling.learn(X, sample_weight) if self.scale else None
             random = check_random_state(self.random_state)
@@ -255,6 +275,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             sample_weight * class_factors[codes],
             None if X_val is None else self._scaled(X_val),
             y_val,
+            val_weight,
         )
         start = self._model() if warm else Model()
         if self.n_estimators < len(start.hypotheses):
@@ -283,13 +304,16 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             )
         if len(classes) < 2:
             raise ValueError(
-                f"y has one class only ({classes[0]!r}): at least two classes are needed to fit"
+                f"y has one class only ({classes[0]!s}): at least two classes are needed to fit"
             )
         self.classes_ = classes
         return X.astype(self._dtype, copy=False) if warm else X, y
 
     def _check_validation_input(self, X_val: Any, y_val: Any) -> tuple[Any, NDArray[np.int64]]:
-        X_val = self._checked(X_val)
+        try:
+            X_val = self._checked(X_val)
+        except ValueError as error:
+            raise ValueError(f"X_val does not fit: {error}") from error
         y_val = np.asarray(y_val)
         if y_val.shape != (X_val.shape[0],):
             raise ValueError(
@@ -302,7 +326,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         unknown = np.setdiff1d(y, self.classes_)
         if len(unknown):
             raise ValueError(
-                f"{name} has labels that the training data has not, such as {unknown[0]!r}: leave "
+                f"{name} has labels that the training data has not, such as {unknown[0]!s}: leave "
                 "those samples out"
             )
         return np.searchsorted(self.classes_, y)
@@ -318,7 +342,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         counts = np.bincount(codes)
         room = min(n_val, len(codes) - n_val) >= len(counts)
         seed = check_random_state(copy.deepcopy(self.random_state)).randint(2**31)
-        X, X_val, codes, y_val, sample_weight, _ = train_test_split(
+        X, X_val, codes, y_val, sample_weight, val_weight = train_test_split(
             X,
             codes,
             sample_weight,
@@ -326,7 +350,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             random_state=seed,
             stratify=codes if room and counts.min() >= 2 else None,
         )
-        return X, X_val, codes, y_val, sample_weight
+        return X, X_val, codes, y_val, sample_weight, val_weight
 
     def _train(self, data: TrainingData, start: Model) -> None:
         n_start = len(start.hypotheses)
@@ -335,14 +359,12 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         name = type(self).__name__
         with (
             ThreadTeam(resolve_threads(self.n_jobs)) as team,
-            threadpool_limits(1, user_api="blas"),  # the team's threads call BLAS side by side
+            OneBlasThread(),  # the team's threads call BLAS side by side
             Progress(name, self.n_estimators, enabled=self.verbose > 0) as progress,
         ):
             trainer = self._make_trainer(data, start, team)
             try:
-                self.stopped_ = self._run_rounds(
-                    trainer, data.y_val, n_start, history, best, progress
-                )
+                self.stopped_ = self._run_rounds(trainer, data, n_start, history, best, progress)
                 final_loss = trainer.finish() if history else None
                 if final_loss is not None:
                     history[-1]["loss"] = final_loss
@@ -360,7 +382,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         keep_best = self.early_stopping and np.isfinite(best.error)
         n_rounds = best.round if keep_best else n_start + len(history)
         if not n_rounds:
-            raise ValueError(f"no weak learner could be fitted: {self.stopped_}; check X and y")
+            raise ValueError(f"no weak learner could be fitted: {self.stopped_}; check X, y and nu")
         self._append_history(history, n_start)
         self.n_estimators_ = n_rounds
         self._finish(trainer.model.truncated(n_rounds))
@@ -368,7 +390,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _run_rounds(
         self,
         trainer: Trainer,
-        y_val: NDArray[np.int64] | None,
+        data: TrainingData,
         n_start: int,
         history: list[dict[str, float]],
         best: BestRound,
@@ -380,9 +402,9 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             if isinstance(noted, str):
                 return noted
             done = n_start + len(history) + 1
-            if y_val is not None:
-                guess = trainer.validation_scores().argmax(axis=0)
-                noted["validation_error"] = float(np.mean(guess != y_val))
+            if data.y_val is not None:
+                wrong = trainer.validation_scores().argmax(axis=0) != data.y_val
+                noted["validation_error"] = float(np.average(wrong, weights=data.val_weight))
                 best.note(noted["validation_error"], done)
             history.append(noted)
             progress.update(done, f"loss {noted['loss']:.5g}")
@@ -436,8 +458,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _as_probabilities(self, decision: NDArray) -> NDArray:
         if decision.ndim == 1:
             decision = np.stack([np.zeros_like(decision), decision], axis=1)
-        factor = getattr(get_loss(self.loss), "proba_scale", 1.0)
-        return softmax(factor * decision, axis=1)
+        return softmax(self._probability_scale() * decision, axis=1)
 
     def decision_function(self, X: Any) -> NDArray:
         """Return the score of every class.
@@ -557,7 +578,8 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         float
             Accuracy.
         """
-        y = np.asarray(y)
+        y = column_or_1d(y)
+        check_consistent_length(X, y, sample_weight)
         for labels in self.staged_predict(X):
             yield float(np.average(labels == y, weights=sample_weight))
 

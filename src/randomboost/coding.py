@@ -20,7 +20,9 @@ _ROUNDS_AT_A_TIME = 64  # rounds whose codes are made together
 
 
 class Coding(Protocol):
-    """What the trainer asks of a coding."""
+    """What the trainer asks of a coding; `typical` is the typical size of an entry of w."""
+
+    typical: float
 
     def first_weights(self) -> NDArray:
         """Return the weights before the first round."""
@@ -62,6 +64,7 @@ class AllCodes:
     """
 
     def __init__(self, projection: GaussianProjection, team: ThreadTeam) -> None:
+        self.typical = float(np.sqrt(projection.n_projections))  # codes have the inverse size
         self._projection = projection
         self._team = team
         self._all = np.arange(projection.n_projections)
@@ -130,6 +133,7 @@ class RoundCodes:
     def __init__(
         self, projection: GaussianProjection, team: ThreadTeam, chosen: NDArray[np.int64]
     ) -> None:
+        self.typical = float(np.sqrt(projection.n_projections))
         self._projection = projection
         self._all = np.arange(projection.n_projections)
         self._block = (0, np.empty((projection.n_classes, projection.n_projections, 0)))
@@ -169,3 +173,43 @@ class RoundCodes:
     def offsets(self, moments: NDArray) -> NDArray:
         """Return zeros: a new round has a constraint of its own."""
         return np.zeros(len(self._all))
+
+
+class FreeVotes:
+    """A weight for every class and round: w in R^(T k), ``A_tr = w_tr`` (MultiBoost).
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes k.
+    """
+
+    typical = 1.0
+
+    def __init__(self, n_classes: int) -> None:
+        self._codes = np.eye(n_classes)
+
+    def first_weights(self) -> NDArray:
+        """Return an empty vector."""
+        return np.empty(0)
+
+    def codes(self, t: int) -> NDArray:
+        """Return one code for every class: a new weak classifier is chosen for one of them."""
+        return self._codes
+
+    def choose(self, t: int, code: int, weights: NDArray) -> NDArray:
+        """Add a weight for every class."""
+        return np.concatenate([weights[: t * len(self._codes)], np.zeros(len(self._codes))])
+
+    def effective(self, weights: NDArray, n_rounds: int) -> NDArray:
+        """Return the weights as a matrix, shape (n_rounds, n_classes)."""
+        return weights.reshape(-1, len(self._codes))[:n_rounds]
+
+    def constraints(self, moments: NDArray, which: NDArray[np.int64] | None = None) -> NDArray:
+        """Return ``M_tr`` for all, or for the given, weights."""
+        values = moments.reshape(-1)
+        return values if which is None else values[which]
+
+    def offsets(self, moments: NDArray) -> NDArray:
+        """Return zeros: a new round has constraints of its own."""
+        return np.zeros(len(self._codes))

@@ -102,18 +102,25 @@ class FittedEstimator:
         The columns that it was fitted on.
     estimator : object
         Its predictions are -1 or +1 (a classifier) or are cut to [-1, 1] (a regressor).
-    sign : float
-        -1 turns the predictions over.
+    negative, positive : float
+        Outputs where it predicts -1 and +1; predictions between are interpolated.
     """
 
     columns: NDArray[np.int64]
     estimator: Any
-    sign: float
+    negative: float = -1.0
+    positive: float = 1.0
 
     def outputs(self, points: Points) -> NDArray:
         """Return h on every point."""
         predicted = self.estimator.predict(points.block(self.columns).T)
-        return self.sign * np.clip(predicted.astype(np.float64), -1.0, 1.0)
+        share = (np.clip(predicted.astype(np.float64), -1.0, 1.0) + 1.0) / 2.0
+        return self.negative + share * (self.positive - self.negative)
+
+    def with_outputs(self, negative: float, positive: float) -> FittedEstimator:
+        """Return the same weak classifier with other outputs instead of -1 and +1."""
+        low, high = (negative, positive) if self.negative < 0 else (positive, negative)
+        return FittedEstimator(self.columns, self.estimator, low, high)
 
 
 class Stumps(Sequence[Stump]):

@@ -90,16 +90,27 @@ def get_loss(loss: Any) -> Loss:
     Raises
     ------
     ValueError
-        If the name is unknown or the object lacks a method.
+        If the name is unknown, or the object lacks a method or is no falling function.
     """
     if isinstance(loss, str):
         if loss not in LOSSES:
             raise ValueError(f"loss={loss!r} is unknown: use one of {sorted(LOSSES)} or an object")
         return LOSSES[loss]()
+    if isinstance(loss, type):
+        raise ValueError(f"loss={loss.__name__} is a class: pass an object, {loss.__name__}()")
     missing = [m for m in ("value", "derivative") if not callable(getattr(loss, m, None))]
     if missing:
         raise ValueError(
             f"loss={loss!r} lacks the method(s) {', '.join(missing)}: pass 'exponential', "
             "'logistic' or an object with value(margins) and derivative(margins)"
+        )
+    probe = np.array([-1.0, 0.0, 1.0])
+    value, slope = np.asarray(loss.value(probe)), np.asarray(loss.derivative(probe.copy()))
+    if value.shape != probe.shape or slope.shape != probe.shape:
+        raise ValueError(f"loss={loss!r} must return an array of the shape that it is given")
+    if not (np.isfinite(value).all() and np.isfinite(slope).all() and (slope <= 0).all()):
+        raise ValueError(
+            f"loss={loss!r} must be finite and must not rise with the margin: its values at -1, 0, "
+            f"1 are {value}, its derivatives {slope}"
         )
     return loss

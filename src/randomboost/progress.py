@@ -26,13 +26,15 @@ class Progress:
         self._total = total
         self._bar: Any = None
         self._plain = False
-        self._started = self._shown = time.monotonic()
+        self._shown = time.monotonic()
+        self._first: tuple[float, int] | None = None
         if not enabled:
             return
         try:
             from rich import progress
         except ImportError:
             self._plain = True
+            print(f"{label}: preparing", file=sys.stderr)
             return
         self._bar = progress.Progress(
             progress.TextColumn("{task.description}"),
@@ -70,9 +72,15 @@ class Progress:
         """
         if self._bar is not None:
             self._bar.update(self._task, completed=done, note=note)
-        elif self._plain and (time.monotonic() - self._shown > 2 or done == self._total):
-            self._shown = time.monotonic()
-            left = (self._shown - self._started) * (self._total - done) / done
+            return
+        if not self._plain:
+            return
+        now = time.monotonic()
+        self._first = self._first or (now, done)
+        if now - self._shown > 2 or done == self._total:
+            self._shown = now
+            began, first = self._first
+            left = (now - began) * (self._total - done) / max(done - first, 1)
             print(
                 f"{self._label}: round {done}/{self._total}  {note}  {left:.0f} s left",
                 file=sys.stderr,
@@ -88,3 +96,5 @@ class Progress:
         """
         if self._bar is not None:
             self._bar.update(self._task, completed=done, total=done)
+        elif self._plain and done < self._total:
+            print(f"{self._label}: ended after {done} rounds", file=sys.stderr)

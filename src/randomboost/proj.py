@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from .base import BaseBoostingClassifier, Model, Trainer, TrainingData
+from .coded import CodedClassifier
 from .coding import AllCodes, Coding, RoundCodes
-from .hypotheses import FittedEstimator, Stump, column_importances, pack
 from .parallel import ThreadTeam
-from .points import FeaturePoints
 from .proj_trainer import ProjTrainer
 from .projections import PROJECTIONS
 from .random_stream import OUTPUT_STREAM
 
 
-class RBoostProjClassifier(BaseBoostingClassifier):
+class RBoostProjClassifier(CodedClassifier):
     """Multi-class boosting by randomly projecting the weak classifiers' outputs (RBoost-proj).
 
     Every class r has its own random matrix P^(r) of n rows and T columns. The outputs
@@ -33,8 +29,8 @@ class RBoostProjClassifier(BaseBoostingClassifier):
     ----------
     n_estimators : int, default=200
         Largest number of rounds T. The paper uses 1000.
-    n_projections : int or None, default=None
-        Number n of projected dimensions; None takes `n_estimators`, as the paper does.
+    n_projections : int, default=1000
+        Number n of projected dimensions; the paper takes 1000 = `n_estimators`.
     projection : {"gaussian"}, default="gaussian"
         Kind of the matrices: entries N(0, 1) / sqrt(n).
     correction : {"total"}, default="total"
@@ -60,7 +56,7 @@ class RBoostProjClassifier(BaseBoostingClassifier):
     stopping : {"objective", "violation"}, default="objective"
         "objective": training ends when a round changes the objective by less than `tol`,
         relative to its value. "violation": when no constraint of the dual is violated by more
-        than `tol`.
+        than `tol` and a thousandth of nu, which is as far as w is solved for.
     tol : float, default=1e-6
         The tolerance epsilon of `stopping`.
     solver_options : dict or None, default=None
@@ -86,7 +82,7 @@ class RBoostProjClassifier(BaseBoostingClassifier):
     n_iter_no_change : int, default=50
         Patience of early stopping in rounds.
     warm_start : bool, default=False
-        Go on from the rounds of the last fit, up to `n_estimators`; give `n_projections` then.
+        Go on from the rounds of the last fit, up to `n_estimators`.
     random_state : int, RandomState or None, default=None
         Seed. The same seed gives the same model for any `n_jobs`.
     n_jobs : int or None, default=None
@@ -126,7 +122,7 @@ class RBoostProjClassifier(BaseBoostingClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list]] = {
         **BaseBoostingClassifier._parameter_constraints,
-        "n_projections": [Interval(Integral, 1, 2**31, closed="left"), None],
+        "n_projections": [Interval(Integral, 1, 2**31, closed="left")],
         "projection": [StrOptions(set(PROJECTIONS))],
         "correction": [StrOptions({"total"})],
         "iterations_per_round": [Interval(Integral, 1, None, closed="left"), None],
@@ -138,7 +134,7 @@ class RBoostProjClassifier(BaseBoostingClassifier):
         self,
         n_estimators: int = 200,
         *,
-        n_projections: int | None = None,
+        n_projections: int = 1000,
         projection: str = "gaussian",
         correction: str = "total",
         weak_learner: Any = "stump",
@@ -185,22 +181,15 @@ class RBoostProjClassifier(BaseBoostingClassifier):
 
     def _make_trainer(self, data: TrainingData, start: Model, team: ThreadTeam) -> Trainer:
         if not start.hypotheses:
+            self._codes = np.empty(0, dtype=np.int64)
+            self._selection = self.selection
             self._projection = PROJECTIONS[self.projection](
                 self._seed,
                 OUTPUT_STREAM,
                 len(self.classes_),
-                self.n_projections or self.n_estimators,
+                self.n_projections,
             )
-        return ProjTrainer(self, self._projection, data, start, team)
-
-    def _finish(self, model: Model) -> None:
-        self._hypotheses = pack(model.hypotheses)
-        self.weights_ = model.weights
-        self._path = model.path
-        self._codes = np.array(model.codes, dtype=np.int64)
-        self._selection = self.selection
-        with ThreadTeam(1) as team:
-            self._effective = self._coding(team).effective(model.weights, len(model.hypotheses))
+        return ProjTrainer(self, self._coding(team), data, start, team)
 
     def _coding(self, team: ThreadTeam) -> Coding:
         if self._selection == "code":
@@ -213,44 +202,4 @@ class RBoostProjClassifier(BaseBoostingClassifier):
                 "selection differs from that of the fitted model: warm_start needs the same one; "
                 "set warm_start=False to begin anew"
             )
-        return Model(list(self._hypotheses), self.weights_, self._path, list(self._codes))
-
-    def _scores(self, X: Any, team: ThreadTeam) -> NDArray:
-        points = FeaturePoints(X)
-        scores = np.zeros((len(self.classes_), X.shape[0]))
-        for effective, hypothesis in zip(self._effective, self._hypotheses, strict=True):
-            scores += np.outer(effective, hypothesis.outputs(points))
-        return scores
-
-    def _staged_scores(self, X: Any) -> Iterator[NDArray]:
-        points = FeaturePoints(X)
-        outputs = np.stack([h.outputs(points) for h in self._hypotheses]).astype(np.float64)
-        with ThreadTeam(1) as team:
-            coding = self._coding(team)
-            for t, weights in enumerate(self._path or [], start=1):
-                yield coding.effective(weights, t).T @ outputs[:t]
-
-    def _largest_margin(self) -> float:
-        between = np.abs(self._effective[:, :, None] - self._effective[:, None, :]).sum(axis=0)
-        return float(between.max())
-
-    @property
-    def feature_importances_(self) -> NDArray:
-        """Return how much the weak classifiers on every feature move the scores apart."""
-        check_is_fitted(self)
-        importances = np.zeros(self.n_features_in_)
-        spread = self._effective - self._effective.mean(axis=1, keepdims=True)
-        for size, hypothesis in zip(np.linalg.norm(spread, axis=1), self._hypotheses, strict=True):
-            if isinstance(hypothesis, FittedEstimator):
-                part = column_importances(hypothesis)
-                importances[hypothesis.columns] += size * part / part.sum()
-                continue
-            assert isinstance(hypothesis, Stump)
-            if hypothesis.combination is None:
-                importances[hypothesis.column] += size
-            else:
-                mix = hypothesis.combination
-                part = mix.coefficients**2
-                importances[mix.columns] += size * part / part.sum()
-        total = importances.sum()
-        return importances / total if total > 0 else importances
+        return super()._model()

@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .base import Model, Trainer, TrainingData
-from .coding import AllCodes, Coding, RoundCodes
-from .losses import get_loss
+from .coding import Coding
 from .parallel import ThreadTeam
 from .points import FeaturePoints
-from .projections import GaussianProjection
 from .risk import PairwiseRisk
 from .search.binned import BinnedColumns
 from .search.joint import JointSearch
 from .solvers.corrective import minimise, solver_options
 from .weak_learners import EstimatorLearner, JointLearner, StumpLearner, WLDALearner
 
-if TYPE_CHECKING:
-    from .proj import RBoostProjClassifier
-
 _SLACK = 1e-3  # share of nu by which a constraint may be off
 _MOST_SOLVES = 10  # how often the active set of one round may grow
 
 
 class ProjTrainer(Trainer):
-    """The rounds of Algorithm 2.
+    """The rounds of Algorithm 2, and of every method with effective weights linear in w.
 
     Parameters
     ----------
-    estimator : RBoostProjClassifier
+    estimator : CodedClassifier
         Its parameters.
-    projection : GaussianProjection
-        The class-wise matrices.
+    coding : Coding
+        How weights become votes.
     data : TrainingData
         The data.
     start : Model
@@ -45,14 +40,14 @@ class ProjTrainer(Trainer):
 
     def __init__(
         self,
-        estimator: RBoostProjClassifier,
-        projection: GaussianProjection,
+        estimator: Any,
+        coding: Coding,
         data: TrainingData,
         start: Model,
         team: ThreadTeam,
     ) -> None:
-        self._seed = projection.seed
-        self._typical = np.sqrt(projection.n_projections)  # codes have the inverse of this size
+        self._seed = estimator._seed
+        self._coding = coding
         self._nu = estimator.nu
         self._tol = estimator.tol
         self._stopping = estimator.stopping
@@ -60,17 +55,11 @@ class ProjTrainer(Trainer):
         self._round_options = dict(self._options)
         if estimator.iterations_per_round is not None:
             self._round_options["maxiter"] = estimator.iterations_per_round
-        start_codes = np.array(start.codes, dtype=np.int64)
-        self._coding: Coding = (
-            RoundCodes(projection, team, start_codes)
-            if estimator.selection == "code"
-            else AllCodes(projection, team)
-        )
         self._points = FeaturePoints(data.X)
         self._val_points = None if data.X_val is None else FeaturePoints(data.X_val)
         self._learner = self._make_learner(estimator.weak_learner, estimator.max_bins, team)
         self._risk = PairwiseRisk.of(
-            get_loss(estimator.loss), data.y, projection.n_classes, data.sample_weight, "mean"
+            estimator._get_loss(), data.y, len(estimator.classes_), data.sample_weight, "mean"
         )
         weights = start.weights if start.hypotheses else self._coding.first_weights()
         self.model = Model(
@@ -145,7 +134,9 @@ class ProjTrainer(Trainer):
             return value, self._nu - self._coding.constraints(moments, active)
 
         unit = self._risk.unit(self._objective_value)
-        part, _ = minimise(objective, start[active], options, typical=self._typical, unit=unit)
+        part, _ = minimise(
+            objective, start[active], options, typical=self._coding.typical, unit=unit
+        )
         return spread(part)
 
     def step(self) -> dict[str, float] | str:
@@ -160,7 +151,7 @@ class ProjTrainer(Trainer):
         if found is None:
             return "no weak learner separates any two samples"
         hypothesis, code, violation = found
-        if self._stopping == "violation" and violation <= self._nu + self._tol:
+        if self._stopping == "violation" and violation <= self._nu * (1.0 + _SLACK) + self._tol:
             return f"no constraint is violated by more than tol = {self._tol:g}"
         self._append(t, hypothesis)
         start = self._coding.choose(t, code, self.model.weights)

@@ -19,12 +19,10 @@ from .search.sorted import SortedColumns
 from .solvers.corrective import minimise, solver_options
 from .solvers.matvec import OutputRows
 from .solvers.stagewise import stagewise_weight
-from .weak_learners import EstimatorLearner, StumpLearner, WLDALearner
+from .weak_learners import make_learner
 
 if TYPE_CHECKING:
     from .rank import RBoostRankClassifier
-
-_PERFECT = 2.0 * (1.0 - 1e-10)  # edge of a weak learner that orders every pair rightly
 
 
 class RankTrainer(Trainer):
@@ -62,7 +60,15 @@ class RankTrainer(Trainer):
         self._val_points = None
         if data.X_val is not None:
             self._val_points = ProjectedPoints(data.X_val, projection, merge=False)
-        self._learner = self._make_learner(estimator.weak_learner, estimator.max_bins)
+        self._learner = make_learner(
+            estimator.weak_learner,
+            self._points,
+            lambda: (
+                SortedColumns(self._points, team)
+                if estimator.max_bins is None
+                else BinnedColumns(self._points, team, estimator.max_bins)
+            ),
+        )
         self._n_searched = _part_size(estimator.projections_per_round, projection.n_projections)
         self._risk = PairwiseRisk.of(
             get_loss(estimator.loss), data.y, projection.n_classes, data.sample_weight, "sum"
@@ -81,18 +87,7 @@ class RankTrainer(Trainer):
         if self._total and start.hypotheses:
             self._rescore(start.weights)
         self._loss, self._signed = self._risk.evaluate(self._scores)
-        self._perfect = False
-
-    def _make_learner(self, kind: Any, max_bins: int | None) -> Any:
-        if not isinstance(kind, str):
-            return EstimatorLearner(self._points, kind)
-        columns = (
-            SortedColumns(self._points, self._team)
-            if max_bins is None
-            else BinnedColumns(self._points, self._team, max_bins)
-        )
-        stumps = StumpLearner(columns, real=kind == "real_stump")
-        return WLDALearner(self._points, stumps) if kind == "wlda" else stumps
+        self._perfect = bool(start.hypotheses) and not self._total and self._orders_all_pairs()
 
     def _add(self, hypothesis: Any, weight: float) -> None:
         """Add a weighted weak classifier to the scores, or its outputs to the matrices."""
@@ -152,11 +147,20 @@ class RankTrainer(Trainer):
             )
             weights = np.append(self.model.weights, weight)
             self._place(outputs, hypothesis, weight)
-            self._perfect = self._risk.form == "log-sum-exp" and edge >= _PERFECT
+            self._perfect = self._orders_all_pairs(outputs)
         self._loss, self._signed = self._risk.evaluate(self._scores)
         path = None if self.model.path is None else [*self.model.path, weights]
         self.model = Model([*self.model.hypotheses, hypothesis], weights, path)
         return {"loss": self._loss + self._nu * float(weights.sum()), "edge": edge}
+
+    def _orders_all_pairs(self, outputs: NDArray | None = None) -> bool:
+        """Whether the newest weak classifier says +1 for every true class and -1 for the rest."""
+        if outputs is None:
+            newest = self.model.hypotheses[-1].outputs(self._points)
+            outputs = self._points.unfold(newest)
+        truth = -np.ones(outputs.shape)
+        truth[self._risk.y, np.arange(len(self._risk.y))] = 1.0
+        return self._risk.form == "log-sum-exp" and bool((outputs == truth).all())
 
     def validation_scores(self) -> NDArray:
         """Return the scores of the validation part after the last round."""

@@ -97,6 +97,8 @@ class StandardScaling:
         ndarray or CSR matrix
             The scaled data.
         """
+        if sp.issparse(X) and self.center.any():
+            X = X.toarray()  # learned from dense data: centring fills the zeros
         if sp.issparse(X):
             return _divided(_divided(X, self.peak), self.spread).astype(X.dtype)
         scaled = X / self.peak

@@ -13,8 +13,11 @@ from numpy.typing import NDArray
 
 from ..parallel import ThreadTeam
 from ..points import FeaturePoints, ProjectedPoints
-from .fixed_point import edges, to_fixed_point
+from .fixed_point import TIE_BITS, edges, to_fixed_point
+from .memory import check_memory
 from .sorted import _BLOCK_VALUES, _LARGEST, argsort_rows, midpoints
+
+_FEW_VALUES = 400_000  # codes to look at, below which a second thread does not pay
 
 
 @njit(cache=True, nogil=True)
@@ -74,6 +77,71 @@ def scan_binned(codes, n_bins, weights, columns, lowest, highest, start, stop):
         highest[at] = high
 
 
+@njit(cache=True, nogil=True)
+def _search_few(codes, n_bins, weights, columns, tie_bits):
+    """Best column and cut on one thread, by the same rule as `scan_binned` and `edges`."""
+    n = codes.shape[1]
+    sums = np.empty(n_bins.max(), np.int64)
+    total = weights.sum()
+    half = np.int64(1) << (tie_bits - 1)
+    best_coarse = np.int64(-1)
+    best_column = -1
+    best_cut = -1
+    for column in columns:
+        sums[: n_bins[column]] = 0
+        for i in range(n):
+            sums[codes[column, i]] += weights[i]
+        prefix = np.int64(0)
+        best_here = np.int64(-1)
+        cut_here = -1
+        for b in range(n_bins[column] - 1):
+            prefix += sums[b]
+            edge = abs(total - 2 * prefix)
+            if edge > best_here:
+                best_here = edge
+                cut_here = b
+        if cut_here >= 0 and (best_here + half) >> tie_bits > best_coarse:
+            best_coarse = (best_here + half) >> tie_bits
+            best_column = column
+            best_cut = cut_here
+    return best_column, best_cut
+
+
+@njit(cache=True, nogil=True)
+def _search_gini(codes, n_bins, weights, columns):
+    """Column and cut with the largest ``(sum c)^2 / sum |c|``, summed over both sides.
+
+    That is the cut with the lowest weighted Gini impurity of the signs of c.
+    """
+    n = codes.shape[1]
+    sums = np.empty(n_bins.max())
+    masses = np.empty(n_bins.max())
+    total = weights.sum()
+    mass = np.abs(weights).sum()
+    best = -1.0
+    best_column = -1
+    best_cut = -1
+    for column in columns:
+        sums[: n_bins[column]] = 0.0
+        masses[: n_bins[column]] = 0.0
+        for i in range(n):
+            sums[codes[column, i]] += weights[i]
+            masses[codes[column, i]] += abs(weights[i])
+        left = 0.0
+        left_mass = 0.0
+        for b in range(n_bins[column] - 1):
+            left += sums[b]
+            left_mass += masses[b]
+            right_mass = mass - left_mass
+            if left_mass > 0 and right_mass > 0:
+                gain = left * left / left_mass + (total - left) ** 2 / right_mass
+                if gain > best * (1.0 + 1e-12):
+                    best = gain
+                    best_column = column
+                    best_cut = b
+    return best_column, best_cut
+
+
 class BinnedColumns:
     """All columns of a point set as bin codes.
 
@@ -104,26 +172,25 @@ class BinnedColumns:
         n_columns, n_points = points.n_columns, points.n_points
         limit = n_points if max_bins is None else min(max_bins, n_points)
         kind = np.uint8 if limit <= 1 << 8 else np.uint16 if limit <= 1 << 16 else np.uint32
+        check_memory(n_columns, n_points, np.dtype(kind).itemsize)
         self.codes = np.empty((n_columns, n_points), dtype=kind)
         self.n_bins = np.ones(n_columns, np.int64)
         self.thresholds: list[NDArray] = [np.empty(0)] * n_columns
         block = max(1, min(n_columns, _BLOCK_VALUES // n_points))
 
-        def assign(first: int, last: int) -> None:
-            order = np.empty((block, n_points), np.uint32)
+        def assign(number: int) -> None:
+            start, stop = number * block, min((number + 1) * block, n_columns)
+            order = np.empty((stop - start, n_points), np.uint32)
             last_of_bin = np.empty(limit, np.int64)
-            for number in range(first, last):
-                start, stop = number * block, min((number + 1) * block, n_columns)
-                values = points.block(np.arange(start, stop))
-                argsort_rows(values, order)
-                for row, v in zip(values, range(start, stop), strict=True):
-                    by_value = order[v - start]
-                    n_bins = _assign_bins(row, by_value, limit, self.codes[v], last_of_bin)
-                    ends = last_of_bin[: n_bins - 1]
-                    self.n_bins[v] = n_bins
-                    self.thresholds[v] = midpoints(row[by_value[ends]], row[by_value[ends + 1]])
+            values = points.block(np.arange(start, stop))
+            argsort_rows(values, order)
+            for row, by_value, v in zip(values, order, range(start, stop), strict=True):
+                n_bins = _assign_bins(row, by_value, limit, self.codes[v], last_of_bin)
+                ends = last_of_bin[: n_bins - 1]
+                self.n_bins[v] = n_bins
+                self.thresholds[v] = midpoints(row[by_value[ends]], row[by_value[ends + 1]])
 
-        team.run(assign, -(-n_columns // block))
+        team.for_each(assign, -(-n_columns // block))
 
     def search(self, weights: NDArray, columns: NDArray[np.int64]) -> tuple[int, float] | None:
         """Find the stump with the largest absolute edge among the cuts between bins.
@@ -141,6 +208,10 @@ class BinnedColumns:
             None where no column has two bins.
         """
         fixed = to_fixed_point(weights)
+        n_values = len(columns) * self.points.n_points
+        if n_values < _FEW_VALUES:  # one call: the parts below would cost more than the search
+            column, cut = _search_few(self.codes, self.n_bins, fixed, columns, TIE_BITS)
+            return None if column < 0 else (column, float(self.thresholds[column][cut]))
         lowest = np.empty(len(columns), np.int64)
         highest = np.empty(len(columns), np.int64)
 
@@ -159,3 +230,21 @@ class BinnedColumns:
         prefix = np.cumsum(sums)[:-1]
         cut = int(np.abs(2 * prefix - fixed.sum()).argmax())
         return column, float(self.thresholds[column][cut])
+
+    def search_gini(self, weights: NDArray, columns: NDArray[np.int64]) -> tuple[int, float] | None:
+        """Find the cut with the lowest weighted Gini impurity, as a decision tree would.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_points,)
+            Signed weights of the points, not all zero.
+        columns : ndarray of int64
+            Columns to search.
+
+        Returns
+        -------
+        tuple of (column, threshold) or None
+            None where no column has two bins.
+        """
+        column, cut = _search_gini(self.codes, self.n_bins, weights, columns)
+        return None if column < 0 else (int(column), float(self.thresholds[column][cut]))

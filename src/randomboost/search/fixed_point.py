@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _BITS = 61  # the absolute weights add up to less than 2**61; twice that still fits into int64
-_TIE_BITS = 25  # edges that agree to about 1e-11 of the whole mass count as equal
+TIE_BITS = 25  # edges that agree to about 1e-11 of the whole mass count as equal
 
 
 def to_fixed_point(weights: NDArray) -> NDArray[np.int64]:
@@ -37,7 +37,7 @@ def to_fixed_point(weights: NDArray) -> NDArray[np.int64]:
 
 
 def _coarsened(edge: Any) -> Any:
-    return (edge + (1 << (_TIE_BITS - 1))) >> _TIE_BITS
+    return (edge + (1 << (TIE_BITS - 1))) >> TIE_BITS
 
 
 def edges(lowest: NDArray[np.int64], highest: NDArray[np.int64], total: int) -> NDArray[np.int64]:

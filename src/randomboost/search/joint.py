@@ -40,14 +40,12 @@ def _sums_below_cuts(codes, n_bins, first_cut, weights, sums, start, stop):
 
 
 @njit(cache=True, nogil=True)
-def _largest_edges(sums, totals, codes, best, start, stop):
-    """``best[v] = max over cuts of |sum_r (totals_r - 2 sums_r) codes_rv|``."""
+def _largest_edges(sums, codes, best, start, stop):
+    """``best[v] = max over cuts of |sum_r sums_r codes_rv|``."""
     n_classes, n_codes = codes.shape
     edge = np.empty(n_codes)
-    weight = np.empty(n_classes)
     for cut in range(start, stop):
-        for r in range(n_classes):
-            weight[r] = totals[r] - 2.0 * sums[cut, r]
+        weight = sums[cut]
         for v in range(n_codes):
             edge[v] = 0.0
         r = 0
@@ -99,7 +97,50 @@ class JointSearch:
         self._team = team
         n_cuts = columns.n_bins - 1
         self._first_cut = np.concatenate([[0], np.cumsum(n_cuts)])
+        self._sums = np.empty((0, 0))
         self._feature = np.repeat(np.arange(len(n_cuts)), n_cuts)
+
+    def edge_sums(self, weights: NDArray) -> NDArray:
+        """Return the edge of every cut for each column of weights.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_samples, n_columns)
+            Signed weights.
+
+        Returns
+        -------
+        ndarray of shape (n_cuts + 1, n_columns)
+            ``sum_i c_i h(x_i)`` with h = +1 above the cut; the last row is for h = +1 everywhere.
+            The next call overwrites it.
+        """
+        if self._sums.shape[1] != weights.shape[1]:
+            self._sums = np.empty((len(self._feature) + 1, weights.shape[1]))
+        sums = self._sums
+        sums[-1] = 0.0
+
+        def add(start: int, stop: int) -> None:
+            _sums_below_cuts(
+                self._columns.codes,
+                self._columns.n_bins,
+                self._first_cut,
+                weights,
+                sums,
+                start,
+                stop,
+            )
+
+        self._team.run(add, len(self._columns.n_bins), grain=1 + 100_000 // weights.size)
+        sums *= -2.0
+        sums += weights.sum(axis=0)
+        return sums
+
+    def cut(self, number: int) -> tuple[int, float]:
+        """Return (feature, threshold) of a row of `edge_sums`."""
+        if number == len(self._feature):
+            return 0, -np.inf
+        feature = int(self._feature[number])
+        return feature, float(self._columns.thresholds[feature][number - self._first_cut[feature]])
 
     def largest_edges(self, weights: NDArray, codes: NDArray) -> tuple[NDArray, NDArray]:
         """Return for every code the largest absolute edge of any stump.
@@ -114,33 +155,18 @@ class JointSearch:
         Returns
         -------
         tuple of ndarray
-            The edges, shape (n_codes,), and the edge of every cut for each
-            column of C, to be multiplied with a code.
+            The edges, shape (n_codes,), and the `edge_sums` of C.
         """
-        sums = np.zeros((len(self._feature) + 1, weights.shape[1]))  # the last cut is below all
-        totals = weights.sum(axis=0)
-
-        def add(start: int, stop: int) -> None:
-            _sums_below_cuts(
-                self._columns.codes,
-                self._columns.n_bins,
-                self._first_cut,
-                weights,
-                sums,
-                start,
-                stop,
-            )
-
-        self._team.run(add, len(self._columns.n_bins), grain=1 + 100_000 // weights.size)
+        sums = self.edge_sums(weights)
         partial: list[NDArray] = []
 
         def scan(start: int, stop: int) -> None:
             best = np.zeros(codes.shape[1])
-            _largest_edges(sums, totals, codes, best, start, stop)
+            _largest_edges(sums, codes, best, start, stop)
             partial.append(best)
 
         self._team.run(scan, len(sums), grain=1 + 100_000 // codes.size)
-        return np.max(partial, axis=0), totals - 2.0 * sums
+        return np.max(partial, axis=0), sums
 
     def stump(self, edge_sums: NDArray, code: NDArray) -> tuple[int, float]:
         """Return (feature, threshold) of the best stump for one code.
@@ -160,8 +186,5 @@ class JointSearch:
             The cut.
         """
         edges = np.abs(edge_sums @ code)
-        cut = first_of_best(edges)
-        if edges[-1] >= (1.0 - _WORTHWHILE) * edges[cut]:
-            return 0, -np.inf
-        feature = int(self._feature[cut])
-        return feature, float(self._columns.thresholds[feature][cut - self._first_cut[feature]])
+        best = first_of_best(edges)
+        return self.cut(len(edges) - 1 if edges[-1] >= (1.0 - _WORTHWHILE) * edges[best] else best)

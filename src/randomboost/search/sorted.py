@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..parallel import ThreadTeam
 from ..points import FeaturePoints, ProjectedPoints
 from .fixed_point import edges, mass, to_fixed_point
+from .memory import check_memory
 
 _BLOCK_VALUES = 1 << 21  # values projected and sorted at a time by one thread: 16 MB of doubles
 _RADIX_BITS = 11
@@ -202,15 +203,15 @@ class SortedColumns:
         self._team = team
         n_columns, n_points = points.n_columns, points.n_points
         kind = np.uint16 if n_points <= 1 << 16 else np.uint32
+        check_memory(n_columns, n_points, np.dtype(kind).itemsize)
         self.order = np.empty((n_columns, n_points), dtype=kind)
         block = max(1, min(n_columns, _BLOCK_VALUES // n_points))
 
-        def sort(first: int, last: int) -> None:
-            for number in range(first, last):
-                start, stop = number * block, min((number + 1) * block, n_columns)
-                argsort_rows(points.block(np.arange(start, stop)), self.order[start:stop])
+        def sort(number: int) -> None:
+            start, stop = number * block, min((number + 1) * block, n_columns)
+            argsort_rows(points.block(np.arange(start, stop)), self.order[start:stop])
 
-        team.run(sort, -(-n_columns // block))
+        team.for_each(sort, -(-n_columns // block))
 
     def search(self, weights: NDArray, columns: NDArray[np.int64]) -> tuple[int, float] | None:
         """Find the stump with the largest absolute edge (rankWeak).

@@ -3,11 +3,37 @@
 A weak learner knows its points and their columns, and nothing of estimators, losses or rounds.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 from .estimator import EstimatorLearner
 from .joint import JointLearner
-from .stump import StumpLearner
+from .stump import ColumnSearch, StumpLearner
 from .wlda import WLDALearner
 
-WEAK_LEARNERS = ("stump", "real_stump", "wlda")
+__all__ = ["EstimatorLearner", "JointLearner", "StumpLearner", "WLDALearner", "make_learner"]
 
-__all__ = ["WEAK_LEARNERS", "EstimatorLearner", "JointLearner", "StumpLearner", "WLDALearner"]
+
+def make_learner(kind: Any, points: Any, make_columns: Callable[[], ColumnSearch]) -> Any:
+    """Return the weak learner that a name or an estimator stands for.
+
+    Parameters
+    ----------
+    kind : str or estimator
+        "stump", "real_stump", "gini_stump", "wlda" or a scikit-learn estimator.
+    points : Points
+        The points.
+    make_columns : callable
+        Prepares the columns for the search; not called for an estimator.
+
+    Returns
+    -------
+    StumpLearner, WLDALearner or EstimatorLearner
+        The weak learner.
+    """
+    if not isinstance(kind, str):
+        return EstimatorLearner(points, kind)
+    stumps = StumpLearner(make_columns(), real=kind == "real_stump", gini=kind == "gini_stump")
+    return WLDALearner(points, stumps) if kind == "wlda" else stumps

@@ -30,6 +30,11 @@ class EstimatorLearner:
     """
 
     def __init__(self, points: Any, estimator: Any) -> None:
+        if isinstance(estimator, type):
+            raise ValueError(
+                f"weak_learner={estimator.__name__} is a class: pass an object, "
+                f"{estimator.__name__}()"
+            )
         if not hasattr(estimator, "fit") or not has_fit_parameter(estimator, "sample_weight"):
             raise ValueError(
                 f"weak_learner={estimator!r} cannot be used: its fit takes no sample_weight; pass "
@@ -69,8 +74,8 @@ class EstimatorLearner:
         values = self._points.block(columns).T
         size = np.abs(weights[used])
         estimator.fit(values[used], np.sign(weights[used]), sample_weight=size / size.mean())
-        found = FittedEstimator(columns, estimator, 1.0)
+        found = FittedEstimator(columns, estimator)
         edge = float(weights @ found.outputs(self._points))
         if edge < 0:
-            found, edge = FittedEstimator(columns, estimator, -1.0), -edge
+            found, edge = FittedEstimator(columns, estimator, 1.0, -1.0), -edge
         return found, edge

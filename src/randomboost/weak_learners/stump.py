@@ -28,6 +28,7 @@ def make_stump(
     *,
     real: bool,
     combination: Combination | None = None,
+    majority: bool = False,
 ) -> tuple[Stump, float]:
     """Give a cut its outputs, and return the stump with its edge ``sum c h``.
 
@@ -44,6 +45,8 @@ def make_stump(
         The cut, as in `Stump`.
     real : bool
         Whether the outputs are real-valued.
+    majority : bool
+        Each side says the sign of its own sum, which may be the same on both.
 
     Returns
     -------
@@ -59,6 +62,8 @@ def make_stump(
             left_sum / max(float(np.abs(left).sum()), np.finfo(np.float64).tiny),
             right_sum / max(float(np.abs(right).sum()), np.finfo(np.float64).tiny),
         )
+    elif majority:
+        outputs = (1.0 if left_sum > 0 else -1.0, 1.0 if right_sum > 0 else -1.0)
     else:
         outputs = (-1.0, 1.0) if right_sum >= left_sum else (1.0, -1.0)
     edge = outputs[0] * left_sum + outputs[1] * right_sum
@@ -75,12 +80,18 @@ class StumpLearner:
     real : bool
         Real-valued instead of discrete outputs, at the same cut: among all outputs in [-1, 1] the
         discrete ones have the largest edge, so the cut is theirs.
+    gini : bool
+        The cut with the lowest Gini impurity instead of the largest edge: the stump of a decision
+        tree, on which either side may have the same output.
     """
 
-    def __init__(self, columns: ColumnSearch, *, real: bool = False) -> None:
+    def __init__(self, columns: Any, *, real: bool = False, gini: bool = False) -> None:
         self._columns = columns
+        self._search = columns.search_gini if gini else columns.search
         self._real = real
+        self._gini = gini
         self.discrete = not real
+        self.largest_edge = not gini
 
     def fit(
         self, weights: NDArray, columns: NDArray[np.int64], rng: np.random.Generator
@@ -101,7 +112,9 @@ class StumpLearner:
         tuple of (Stump, float) or None
             None where all columns are constant.
         """
-        found = self._columns.search(weights, columns)
+        found = self._search(weights, columns)
         if found is None:
             return None
-        return make_stump(self._columns.points, weights, *found, real=self._real)
+        return make_stump(
+            self._columns.points, weights, *found, real=self._real, majority=self._gini
+        )

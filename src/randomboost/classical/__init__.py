@@ -1,0 +1,1 @@
+"""The classical multi-class boosting algorithms that the paper compares with."""
