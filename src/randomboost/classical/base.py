@@ -61,6 +61,8 @@ class VoteTrainer(Trainer):
         Threads.
     """
 
+    _needs_scores: ClassVar[bool] = False  # whether `step` looks at the training scores
+
     def __init__(self, estimator: Any, data: TrainingData, start: Model, team: ThreadTeam) -> None:
         self._data = data
         self._seed = estimator._seed
@@ -92,7 +94,8 @@ class VoteTrainer(Trainer):
     def _add(self, hypothesis: Any, weight: Any, votes: NDArray) -> NDArray:
         """Add a weak classifier with its votes to model and scores; return its outputs."""
         outputs = hypothesis.outputs(self._points)
-        self._scores += np.outer(votes, outputs)
+        if self._needs_scores:
+            self._scores += np.outer(votes, outputs)
         if self._val_points is not None:
             self._val_scores += np.outer(votes, hypothesis.outputs(self._val_points))
         self.model.hypotheses.append(hypothesis)

@@ -75,6 +75,8 @@ class ECCTrainer(VoteTrainer):
     pairwise exponential risk.
     """
 
+    _needs_scores = True
+
     def __init__(self, estimator: Any, data: TrainingData, start: Model, team: ThreadTeam) -> None:
         super().__init__(estimator, data, start, team)
         self._partition = estimator.partition

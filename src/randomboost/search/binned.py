@@ -114,24 +114,30 @@ def _search_gini(codes, n_bins, weights, columns):
     That is the cut with the lowest weighted Gini impurity of the signs of c.
     """
     n = codes.shape[1]
-    sums = np.empty(n_bins.max())
-    masses = np.empty(n_bins.max())
+    width = 2 * n_bins.max()
+    sums = np.empty(4 * width)  # by bin and sign; four of them where neighbours would wait
+    size = np.abs(weights)
+    sign = (weights < 0).astype(np.int64)
+    mass = size.sum()
     total = weights.sum()
-    mass = np.abs(weights).sum()
     best = -1.0
     best_column = -1
     best_cut = -1
     for column in columns:
-        sums[: n_bins[column]] = 0.0
-        masses[: n_bins[column]] = 0.0
+        n_here = n_bins[column]
+        lanes = 4 if n_here <= 64 else 1
+        sums[: (lanes - 1) * width + 2 * n_here] = 0.0
+        row = codes[column]
         for i in range(n):
-            sums[codes[column, i]] += weights[i]
-            masses[codes[column, i]] += abs(weights[i])
+            sums[(i & (lanes - 1)) * width + 2 * np.int64(row[i]) + sign[i]] += size[i]
         left = 0.0
         left_mass = 0.0
-        for b in range(n_bins[column] - 1):
-            left += sums[b]
-            left_mass += masses[b]
+        for b in range(n_here - 1):
+            for lane in range(lanes):
+                positive = sums[lane * width + 2 * b]
+                negative = sums[lane * width + 2 * b + 1]
+                left += positive - negative
+                left_mass += positive + negative
             right_mass = mass - left_mass
             if left_mass > 0 and right_mass > 0:
                 gain = left * left / left_mass + (total - left) ** 2 / right_mass
