@@ -118,6 +118,7 @@ def _search_gini(codes, n_bins, weights, columns):
     sums = np.empty(4 * width)  # by bin and sign; four of them where neighbours would wait
     size = np.abs(weights)
     sign = (weights < 0).astype(np.int64)
+    spread = sign + width * (np.arange(n) & 3)  # the place of a point within its bin
     mass = size.sum()
     total = weights.sum()
     best = -1.0
@@ -128,8 +129,9 @@ def _search_gini(codes, n_bins, weights, columns):
         lanes = 4 if n_here <= 64 else 1
         sums[: (lanes - 1) * width + 2 * n_here] = 0.0
         row = codes[column]
+        place = spread if lanes == 4 else sign
         for i in range(n):
-            sums[(i & (lanes - 1)) * width + 2 * np.int64(row[i]) + sign[i]] += size[i]
+            sums[2 * np.int64(row[i]) + place[i]] += size[i]
         left = 0.0
         left_mass = 0.0
         for b in range(n_here - 1):
