@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint bench clean
+.PHONY: run test lint bench bench-quick accuracy clean
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -24,10 +24,23 @@ lint: $(VENV)/ready
 	$(BIN)/mypy
 	$(BIN)/python -m numpydoc.hooks.validate_docstrings $$(git ls-files 'src/*.py')
 
-# accuracy and speed on the data folder named by RANDOMBOOST_DATA
-bench: $(VENV)/ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt lightgbm
-	$(BIN)/python benchmarks/speed.py
+# the data folder is named by RANDOMBOOST_DATA; every one says first what it costs
+PEERS := lightgbm xgboost
+
+$(VENV)/peers: $(VENV)/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt $(PEERS)
+	touch $@
+
+# speed, size and memory beside other libraries: writes docs/performance.md
+bench: $(VENV)/peers
+	$(BIN)/python benchmarks/performance.py $(BENCHFLAGS)
+	$(BIN)/python benchmarks/classical_speed.py
+
+bench-quick: $(VENV)/peers
+	$(BIN)/python benchmarks/performance.py --quick --fresh
+
+# test errors beside the paper's
+accuracy: $(VENV)/ready
 	$(BIN)/python benchmarks/accuracy.py
 
 clean:

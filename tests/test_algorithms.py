@@ -17,6 +17,7 @@ from randomboost.parallel import ThreadTeam
 from randomboost.points import FeaturePoints, ProjectedPoints
 from randomboost.projections import GaussianProjection
 from randomboost.random_stream import DATA_STREAM
+from randomboost.search.projected import ProjectedColumns
 from randomboost.search.sorted import SortedColumns
 from randomboost.weak_learners import StumpLearner, WLDALearner
 
@@ -483,13 +484,13 @@ def test_an_estimator_without_sample_weight_is_refused(kind):
 def test_projections_per_round(part, n_searched, monkeypatch):
     X, y, _ = noisy(60, 4, 3, 0)
     searched = []
-    search = SortedColumns.search
+    search = ProjectedColumns.search
 
     def record(self, weights, columns):
         searched.append(columns)
         return search(self, weights, columns)
 
-    monkeypatch.setattr(SortedColumns, "search", record)
+    monkeypatch.setattr(ProjectedColumns, "search", record)
     model = RBoostRankClassifier(
         20, n_projections=40, projections_per_round=part, random_state=0, n_jobs=1
     ).fit(X, y)
@@ -512,7 +513,7 @@ def test_projections_per_round(part, n_searched, monkeypatch):
 def test_few_bins_come_close_to_the_exact_search(kind, weak_learner):
     X, y, _ = noisy(150, 4, 4, 0)
     exact = made(kind, weak_learner, n_estimators=15).fit(X, y)
-    binned = made(kind, weak_learner, n_estimators=15, max_bins=16).fit(X, y)
+    binned = made(kind, weak_learner, n_estimators=15, search="histogram", max_bins=16).fit(X, y)
     first, binned_first = exact.train_history_["edge"][0], binned.train_history_["edge"][0]
     if weak_learner == "stump":
         assert binned_first <= first * (1 + 1e-6)
@@ -523,8 +524,7 @@ def test_few_bins_come_close_to_the_exact_search(kind, weak_learner):
 
 def test_as_many_bins_as_values_are_exact():
     X, y, weight = noisy(40, 4, 3, 1)
-    for kind in MODELS:
-        exact = made(kind, "stump").fit(X, y, sample_weight=weight)
-        binned = made(kind, "stump", max_bins=65536).fit(X, y, sample_weight=weight)
-        np.testing.assert_array_equal(exact._hypotheses.columns, binned._hypotheses.columns)
-        np.testing.assert_allclose(exact.weights_, binned.weights_, rtol=1e-9)
+    exact = made("proj", "stump").fit(X, y, sample_weight=weight)
+    binned = made("proj", "stump", search="histogram", max_bins=256).fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(exact._hypotheses.columns, binned._hypotheses.columns)
+    np.testing.assert_allclose(exact.weights_, binned.weights_, rtol=1e-9)

@@ -153,7 +153,9 @@ def test_probabilities_follow_scores(booster, task):
     assert_allclose(chosen, probabilities.max(axis=1))
 
 
-@pytest.mark.parametrize("settings", [{}, {"max_bins": 16}, {"weak_learner": "wlda"}], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{}, {"search": "histogram", "max_bins": 16}, {"weak_learner": "wlda"}], ids=str
+)
 def test_same_model_for_any_number_of_threads(booster, task, settings):
     X, y = task
     booster.set_params(**settings)
@@ -205,7 +207,7 @@ def test_warm_start_refuses_other_votes(noisy, votes):
 def test_as_many_bins_as_values_are_exact(booster, task):
     X, y = task
     exact = clone(booster).fit(X, y)
-    binned = clone(booster).set_params(max_bins=len(X)).fit(X, y)
+    binned = clone(booster).set_params(search="histogram", max_bins=len(X)).fit(X, y)
     assert_allclose(binned.decision_function(X), exact.decision_function(X), atol=1e-10)
 
 

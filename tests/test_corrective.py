@@ -282,7 +282,7 @@ def calls(monkeypatch):
 
 
 def test_rank_starts_the_solver_from_the_last_weights(calls):
-    model = rank_model(3, 0, nu=1e-3)
+    model = rank_model(3, 0, nu=1e-3, iterations_per_round=None)
     assert len(calls) == model.n_estimators_ == len(model._path)
     assert calls[0][0].tolist() == [0.0]
     for (start, _), (_, before) in zip(calls[1:], calls[:-1], strict=True):
@@ -291,7 +291,7 @@ def test_rank_starts_the_solver_from_the_last_weights(calls):
 
 
 def test_proj_starts_the_solver_from_the_last_weights(calls):
-    model = proj_model(3, 0, nu=1e-3)
+    model = proj_model(3, 0, nu=1e-3, iterations_per_round=None)
     assert len(calls) >= 8  # one a round, and those after the last round
     assert not calls[0][0].any()
     for (start, _), (_, before) in zip(calls[1:], calls[:-1], strict=True):

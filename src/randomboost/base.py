@@ -126,6 +126,7 @@ class Trainer(ABC):
     """Runs the rounds of one fit."""
 
     model: Model
+    note = ""  # how the work is done, for the user
 
     @abstractmethod
     def step(self) -> dict[str, float] | str:
@@ -151,7 +152,8 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         "nu": [Interval(Real, 0, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "solver_options": [dict, None],
-        "max_bins": [Interval(Integral, 2, 65536, closed="both"), None],
+        "search": [StrOptions({"exact", "histogram"})],
+        "max_bins": [Interval(Integral, 2, 65536, closed="both")],
         "scale": ["boolean"],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "early_stopping": ["boolean"],
@@ -176,6 +178,10 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _probability_scale(self) -> float:
         """Return the factor s of the probabilities ``softmax(s F)``."""
         return getattr(self._get_loss(), "proba_scale", 1.0)
+
+    def _bin_limit(self) -> int | None:
+        """Return the largest number of bins a column, or None for an exact search."""
+        return self.max_bins if self.search == "histogram" else None
 
     @abstractmethod
     def _make_trainer(self, data: TrainingData, start: Model, team: ThreadTeam) -> Trainer:
@@ -363,6 +369,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             Progress(name, self.n_estimators, enabled=self.verbose > 0) as progress,
         ):
             trainer = self._make_trainer(data, start, team)
+            progress.say(trainer.note)
             try:
                 self.stopped_ = self._run_rounds(trainer, data, n_start, history, best, progress)
                 final_loss = trainer.finish() if history else None

@@ -39,7 +39,7 @@ class CodedClassifier(BaseBoostingClassifier):
         return Model(list(self._hypotheses), self.weights_, self._path, list(self._codes))
 
     def _scores(self, X: Any, team: ThreadTeam) -> NDArray:
-        return vote_scores(X, self._hypotheses, self._effective)
+        return vote_scores(X, self._hypotheses, self._effective, team)
 
     def _staged_scores(self, X: Any) -> Iterator[NDArray]:
         points = FeaturePoints(X)

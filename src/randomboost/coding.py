@@ -163,7 +163,7 @@ class RoundCodes:
 
     def effective(self, weights: NDArray, n_rounds: int) -> NDArray:
         """Return ``A_tr = w_t P^(r)_{v_t t}``, shape (n_rounds, n_classes)."""
-        return weights[:n_rounds, None] * self._codes[:n_rounds]
+        return weights[:n_rounds, None] * self._codes[:n_rounds].astype(weights.dtype, copy=False)
 
     def constraints(self, moments: NDArray, which: NDArray[np.int64] | None = None) -> NDArray:
         """Return ``sum_r M_tr P^(r)_{v_t t}`` for all, or for the given, rounds t."""

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
+from .compiling import kernel
 
-@njit(cache=True, nogil=True)
+
+@kernel
 def _dense_keys(X, direction, keys):
     for i in range(X.shape[0]):
         total = 0.0

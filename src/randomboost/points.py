@@ -12,34 +12,46 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
+from .compiling import kernel
 from .merging import distinct_rows
 from .projections import GaussianProjection
 
 
-@njit(cache=True, nogil=True)
-def _project_dense(features, directions, out):
-    """``out[q, i] = directions[q] . x_i``, summed in the order of the features.
+@kernel
+def project_row(features, direction, out):
+    """``out[i] = direction . x_i`` for features (d, m), summed in the order of the features.
 
-    `features` is (d, m). The order of the sum is the one of `prediction`, so that training and
-    prediction see the same bits.
+    The order of the sum is the one of `prediction`, so that training and prediction see the same
+    bits.
     """
-    n_directions, n_features = directions.shape
-    n_samples = features.shape[1]
-    for q in range(n_directions):
-        row = out[q]
+    n_features, n_samples = features.shape
+    for i in range(n_samples):
+        out[i] = 0
+    j = 0
+    while j + 4 <= n_features:
+        p0, p1, p2, p3 = direction[j], direction[j + 1], direction[j + 2], direction[j + 3]
+        x0, x1, x2, x3 = features[j], features[j + 1], features[j + 2], features[j + 3]
         for i in range(n_samples):
-            row[i] = 0
-        for j in range(n_features):
-            value = directions[q, j]
-            column = features[j]
-            for i in range(n_samples):
-                row[i] += value * column[i]
+            out[i] = out[i] + p0 * x0[i] + p1 * x1[i] + p2 * x2[i] + p3 * x3[i]
+        j += 4
+    while j < n_features:
+        p0 = direction[j]
+        x0 = features[j]
+        for i in range(n_samples):
+            out[i] = out[i] + p0 * x0[i]
+        j += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
+def _project_dense(features, directions, out):
+    """``out[q, i] = directions[q] . x_i``."""
+    for q in range(directions.shape[0]):
+        project_row(features, directions[q], out[q])
+
+
+@kernel
 def _project_sparse(data, indices, indptr, directions, out):
     """Project the rows of a CSR matrix; skipped zeros do not change the bits of the sum."""
     for q in range(directions.shape[0]):
@@ -95,6 +107,7 @@ class ProjectedPoints:
         self.features = X if sp.issparse(X) else np.ascontiguousarray(X.T)
         self.n_points = projection.n_classes * X.shape[0]
         self.n_columns = projection.n_projections
+        self._last_column: tuple[int, NDArray] = -1, np.empty(0)
 
     def directions(self, indices: NDArray[np.int64]) -> NDArray:
         """Return the rows of all matrices, shape (n_classes, len(indices), n_features)."""
@@ -113,8 +126,15 @@ class ProjectedPoints:
         return values.reshape(len(indices), self.n_points)
 
     def column(self, index: int) -> NDArray:
-        """Return the values of one dimension, shape (n_points,), bit for bit as prediction."""
-        return self.along(self.directions(np.array([index]))[:, 0])
+        """Return the values of one dimension, shape (n_points,), bit for bit as prediction.
+
+        The last one is remembered: a round looks at its winner several times.
+        """
+        last, values = self._last_column
+        if last != index:
+            values = self.along(self.directions(np.array([index]))[:, 0])
+            self._last_column = index, values
+        return values
 
     def along(self, directions: NDArray) -> NDArray:
         """Return the values along one direction a class, shape (n_points,)."""

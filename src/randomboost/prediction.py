@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
+from .compiling import kernel
 from .hypotheses import Stumps
 from .parallel import ThreadTeam
 from .projections import GaussianProjection
@@ -22,36 +22,64 @@ _BLOCK_BYTES = 1 << 27  # directions of one block of rounds: at most 128 MB
 _ROUNDS = 256  # rounds whose projected values share one buffer
 
 
-@njit(cache=True, nogil=True)
+@kernel
+def _project_pair(first, second, directions, values_1, values_2):
+    """Values of two rows along all directions (d, rounds), summed in the order of the features."""
+    n_features, n_rounds = directions.shape
+    for t in range(n_rounds):
+        values_1[t] = 0
+        values_2[t] = 0
+    j = 0
+    while j + 4 <= n_features:
+        a0, a1, a2, a3 = first[j], first[j + 1], first[j + 2], first[j + 3]
+        b0, b1, b2, b3 = second[j], second[j + 1], second[j + 2], second[j + 3]
+        p0, p1 = directions[j], directions[j + 1]
+        p2, p3 = directions[j + 2], directions[j + 3]
+        for t in range(n_rounds):
+            values_1[t] = values_1[t] + a0 * p0[t] + a1 * p1[t] + a2 * p2[t] + a3 * p3[t]
+            values_2[t] = values_2[t] + b0 * p0[t] + b1 * p1[t] + b2 * p2[t] + b3 * p3[t]
+        j += 4
+    while j < n_features:
+        a0, b0 = first[j], second[j]
+        p0 = directions[j]
+        for t in range(n_rounds):
+            values_1[t] = values_1[t] + a0 * p0[t]
+            values_2[t] = values_2[t] + b0 * p0[t]
+        j += 1
+
+
+@kernel
 def _add_scores_dense(X, directions, thresholds, left, right, scores, start, stop):
-    """Add a block of rounds to ``scores[r, start:stop]``; directions are (k, d, rounds)."""
-    n_classes, n_features, n_rounds = directions.shape
-    value = np.empty(n_rounds, directions.dtype)
+    """Add a block of rounds to ``scores[r, start:stop]``; directions are (k, d, rounds).
+
+    Four rows go side by side: every sum has to wait for itself, but not for the others.
+    """
+    n_classes, _, n_rounds = directions.shape
+    values = np.empty((4, n_rounds), directions.dtype)
     for r in range(n_classes):
-        for i in range(start, stop):
+        for i in range(start, stop, 4):
+            last = stop - 1
+            i1, i2, i3 = min(i + 1, last), min(i + 2, last), min(i + 3, last)
+            _project_pair(X[i], X[i1], directions[r], values[0], values[1])
+            if i + 2 < stop:
+                _project_pair(X[i2], X[i3], directions[r], values[2], values[3])
+            s0, s1, s2, s3 = scores[r, i], scores[r, i1], scores[r, i2], scores[r, i3]
             for t in range(n_rounds):
-                value[t] = 0
-            j = 0
-            while j + 4 <= n_features:
-                x0, x1, x2, x3 = X[i, j], X[i, j + 1], X[i, j + 2], X[i, j + 3]
-                p0, p1 = directions[r, j], directions[r, j + 1]
-                p2, p3 = directions[r, j + 2], directions[r, j + 3]
-                for t in range(n_rounds):
-                    value[t] = value[t] + x0 * p0[t] + x1 * p1[t] + x2 * p2[t] + x3 * p3[t]
-                j += 4
-            while j < n_features:
-                x0 = X[i, j]
-                p0 = directions[r, j]
-                for t in range(n_rounds):
-                    value[t] = value[t] + x0 * p0[t]
-                j += 1
-            score = scores[r, i]
-            for t in range(n_rounds):
-                score += right[t] if value[t] > thresholds[t] else left[t]
-            scores[r, i] = score
+                limit, low, high = thresholds[t], left[t], right[t]
+                s0 += high if values[0, t] > limit else low
+                s1 += high if values[1, t] > limit else low
+                s2 += high if values[2, t] > limit else low
+                s3 += high if values[3, t] > limit else low
+            if i + 3 < stop:
+                scores[r, i3] = s3
+            if i + 2 < stop:
+                scores[r, i2] = s2
+            if i + 1 < stop:
+                scores[r, i1] = s1
+            scores[r, i] = s0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_scores_sparse(
     data, indices, indptr, directions, thresholds, left, right, scores, start, stop
 ):

@@ -60,6 +60,19 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
 
+    def say(self, text: str) -> None:
+        """Show a line of text, if there is any.
+
+        Parameters
+        ----------
+        text : str
+            The line.
+        """
+        if text and self._bar is not None:
+            self._bar.console.print(f"{self._label}: {text}", highlight=False)
+        elif text and self._plain:
+            print(f"{self._label}: {text}", file=sys.stderr)
+
     def update(self, done: int, note: str) -> None:
         """Show that `done` rounds are finished.
 

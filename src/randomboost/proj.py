@@ -67,9 +67,10 @@ class RBoostProjClassifier(CodedClassifier):
         solved for with the full `solver_options` (unless early stopping goes back to an
         earlier round). None solves fully after every round, as the
         paper does, which takes several times as long.
-    max_bins : int or None, default=None
-        None: exact search over all thresholds. A number: histogram search over that many
-        quantile bins a feature.
+    search : {"exact", "histogram"}, default="exact"
+        "exact": all thresholds. "histogram": those between `max_bins` quantile bins a feature.
+    max_bins : int, default=256
+        Bins of ``search="histogram"``.
     scale : bool, default=True
         Scale the features to mean 0 and standard deviation 1; stumps do not care.
     class_weight : dict, "balanced" or None, default=None
@@ -145,7 +146,8 @@ class RBoostProjClassifier(CodedClassifier):
         tol: float = 1e-6,
         solver_options: dict[str, Any] | None = None,
         iterations_per_round: int | None = 10,
-        max_bins: int | None = None,
+        search: str = "exact",
+        max_bins: int = 256,
         scale: bool = True,
         class_weight: Any = None,
         early_stopping: bool = False,
@@ -168,6 +170,7 @@ class RBoostProjClassifier(CodedClassifier):
         self.tol = tol
         self.solver_options = solver_options
         self.iterations_per_round = iterations_per_round
+        self.search = search
         self.max_bins = max_bins
         self.scale = scale
         self.class_weight = class_weight

@@ -14,7 +14,8 @@ from .points import FeaturePoints
 from .risk import PairwiseRisk
 from .search.binned import BinnedColumns
 from .search.joint import JointSearch
-from .solvers.corrective import minimise, solver_options
+from .solvers.corrective import ROUND_TOLERANCE, minimise, solver_options
+from .solvers.warm import WarmSolver
 from .weak_learners import EstimatorLearner, JointLearner, StumpLearner, WLDALearner
 
 _SLACK = 1e-3  # share of nu by which a constraint may be off
@@ -47,25 +48,24 @@ class ProjTrainer(Trainer):
         team: ThreadTeam,
     ) -> None:
         self._seed = estimator._seed
+        self._team = team
         self._coding = coding
         self._nu = estimator.nu
         self._tol = estimator.tol
         self._stopping = estimator.stopping
         self._options = solver_options(estimator.solver_options)
-        self._round_options = dict(self._options)
-        if estimator.iterations_per_round is not None:
-            self._round_options["maxiter"] = estimator.iterations_per_round
+        self._iterations = estimator.iterations_per_round
         self._points = FeaturePoints(data.X)
         self._val_points = None if data.X_val is None else FeaturePoints(data.X_val)
-        self._learner = self._make_learner(estimator.weak_learner, estimator.max_bins, team)
+        self._learner = self._make_learner(estimator.weak_learner, estimator._bin_limit(), team)
         self._risk = PairwiseRisk.of(
             estimator._get_loss(), data.y, len(estimator.classes_), data.sample_weight, "mean"
         )
         weights = start.weights if start.hypotheses else self._coding.first_weights()
-        self.model = Model(
-            list(start.hypotheses), weights, list(start.path or []), list(start.codes)
-        )
-        self._outputs = np.empty((64, len(data.y)))
+        self._path = list(start.path or [])
+        self.model = Model(list(start.hypotheses), weights, self._path, list(start.codes))
+        self._outputs = np.zeros((64, len(data.y)))
+        self._single_outputs = np.zeros((64, len(data.y)), np.float32)
         self._val_outputs = np.empty((64, 0 if data.y_val is None else len(data.y_val)))
         for t, hypothesis in enumerate(start.hypotheses):
             self._append(t, hypothesis)
@@ -88,56 +88,82 @@ class ProjTrainer(Trainer):
     def _append(self, t: int, hypothesis: Any) -> None:
         """Put the outputs of weak classifier t into the matrices H."""
         if t == len(self._outputs):
-            self._outputs = np.concatenate([self._outputs, np.empty_like(self._outputs)])
+            self._outputs = np.concatenate([self._outputs, np.zeros_like(self._outputs)])
+            self._single_outputs = self._outputs.astype(np.float32)
             self._val_outputs = np.concatenate(
                 [self._val_outputs, np.empty_like(self._val_outputs)]
             )
-        self._outputs[t] = hypothesis.outputs(self._points)
+        self._outputs[t] = self._single_outputs[t] = hypothesis.outputs(self._points)
         if self._val_points is not None:
             self._val_outputs[t] = hypothesis.outputs(self._val_points)
 
-    def _evaluate(self, weights: NDArray, n_rounds: int) -> tuple[float, NDArray, NDArray]:
-        """Value of (logPrimal), signed weights C, and moments H^T C at `weights`."""
-        outputs = self._outputs[:n_rounds]
-        scores = self._coding.effective(weights, n_rounds).T @ outputs
-        value, signed = self._risk.evaluate(scores)
-        return value + self._nu * float(weights.sum()), signed, outputs @ signed.T
+    def _evaluate(
+        self, weights: NDArray, n_rounds: int, *, quick: bool = False
+    ) -> tuple[float, NDArray, NDArray]:
+        """Value of (logPrimal), signed weights C, and moments H^T C at `weights`.
 
-    def _solve(
-        self, weights: NDArray, n_rounds: int, options: dict[str, Any], most_solves: int
-    ) -> NDArray:
-        """Minimise (logPrimal) over an active set of w that grows until no v is missing."""
+        A quick evaluation multiplies in single precision.
+        """
+        outputs: NDArray[Any] = (self._single_outputs if quick else self._outputs)[:n_rounds]
+        kind = outputs.dtype
+        effective = self._coding.effective(weights.astype(kind, copy=False), n_rounds)
+        scores = effective.T @ outputs
+        value, signed = self._risk.evaluate(scores.astype(np.float64, copy=False), self._team)
+        moments = outputs @ signed.astype(kind, copy=False).T
+        return value + self._nu * float(weights.sum()), signed, moments
+
+    def _solve(self, weights: NDArray, n_rounds: int, *, quick: bool) -> NDArray:
+        """Minimise (logPrimal) over an active set of w that grows until no v is missing.
+
+        A quick solve makes a few steps on the first active set.
+        """
         active = np.zeros(len(weights), dtype=bool)
-        for _ in range(most_solves):
-            _, _, moments = self._evaluate(weights, n_rounds)
-            constraints = self._coding.constraints(moments)
+        for _ in range(1 if quick else _MOST_SOLVES):
+            value, _, moments = self._evaluate(weights, n_rounds, quick=quick)
+            constraints = self._coding.constraints(moments).astype(np.float64, copy=False)
             wanted = constraints > self._nu * (1.0 + _SLACK) + 1e-12
             wanted |= (weights > 0) & (constraints < self._nu * (1.0 - _SLACK) - 1e-12)
             if not (wanted & ~active).any():
                 break
             active |= wanted | (weights > 0)
-            weights = self._solve_active(weights, np.flatnonzero(active), n_rounds, options)
+            which = np.flatnonzero(active)
+            part = self._solve_active(
+                weights, which, n_rounds, (value, self._nu - constraints[which]), quick=quick
+            )
+            weights = np.zeros(len(weights))
+            weights[which] = part
         return weights
 
     def _solve_active(
-        self, start: NDArray, active: NDArray[np.int64], n_rounds: int, options: dict[str, Any]
+        self,
+        start: NDArray,
+        active: NDArray[np.int64],
+        n_rounds: int,
+        begin: tuple[float, NDArray],
+        *,
+        quick: bool,
     ) -> NDArray:
         """Minimise (logPrimal) over the active entries of w, the others being 0."""
 
-        def spread(part: NDArray) -> NDArray:
+        def objective(part: NDArray) -> tuple[float, NDArray]:
             weights = np.zeros(len(start))
             weights[active] = part
-            return weights
-
-        def objective(part: NDArray) -> tuple[float, NDArray]:
-            value, _, moments = self._evaluate(spread(part), n_rounds)
-            return value, self._nu - self._coding.constraints(moments, active)
+            value, _, moments = self._evaluate(weights, n_rounds, quick=quick)
+            constraints = self._coding.constraints(moments, active)
+            return value, self._nu - constraints.astype(np.float64, copy=False)
 
         unit = self._risk.unit(self._objective_value)
-        part, _ = minimise(
-            objective, start[active], options, typical=self._coding.typical, unit=unit
-        )
-        return spread(part)
+        typical = self._coding.typical
+        if not quick:
+            return minimise(objective, start[active], self._options, typical=typical, unit=unit)[0]
+        assert self._iterations is not None
+        return WarmSolver(typical).improve(
+            objective,
+            start[active],
+            *begin,
+            iterations=self._iterations,
+            tolerance=ROUND_TOLERANCE * unit,
+        )[0]
 
     def step(self) -> dict[str, float] | str:
         """Run one round; return its loss and violation, or why there is no further round."""
@@ -155,27 +181,22 @@ class ProjTrainer(Trainer):
             return f"no constraint is violated by more than tol = {self._tol:g}"
         self._append(t, hypothesis)
         start = self._coding.choose(t, code, self.model.weights)
-        full = self._round_options == self._options
-        weights = self._solve(start, t + 1, self._round_options, _MOST_SOLVES if full else 1)
+        weights = self._solve(start, t + 1, quick=self._iterations is not None)
         before = self._objective_value
         self._objective_value, self._signed, self._moments = self._evaluate(weights, t + 1)
         change = abs(before - self._objective_value) / self._risk.unit(before)
         self._settled = self._stopping == "objective" and change < self._tol
-        self.model = Model(
-            [*self.model.hypotheses, hypothesis],
-            weights,
-            [*(self.model.path or []), weights],
-            [*self.model.codes, code],
-        )
+        self.model.hypotheses.append(hypothesis)
+        self.model.weights = weights
+        self._path.append(weights)
+        self.model.codes.append(code)
         return {"loss": self._objective_value, "edge": violation}
 
     def finish(self) -> float:
         """Solve for w to the full tolerance after the last round; return the objective."""
-        model = self.model
-        n_rounds = len(model.hypotheses)
-        weights = self._solve(model.weights, n_rounds, self._options, _MOST_SOLVES)
-        path = [*(model.path or [])[:-1], weights]
-        self.model = Model(model.hypotheses, weights, path, model.codes)
+        n_rounds = len(self.model.hypotheses)
+        weights = self._solve(self.model.weights, n_rounds, quick=False)
+        self.model.weights = self._path[-1] = weights
         return self._evaluate(weights, n_rounds)[0]
 
     def validation_scores(self) -> NDArray:

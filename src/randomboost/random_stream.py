@@ -13,8 +13,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from .compiling import kernel
 
 # Streams keep the uses of one seed apart.
 DATA_STREAM = 0  # projections of the data (RBoost-rank)
@@ -30,7 +31,7 @@ _LOG_2 = 0.6931471805599453
 _LOG_TERMS = 17  # the series in s^2 <= 1/9 is exact to double precision after 17 terms
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _philox(c0, c1, c2, c3, k0, k1):
     """Ten rounds of Philox-4x32 (Salmon et al. 2011) on words held in uint64."""
     for _ in range(10):
@@ -45,7 +46,7 @@ def _philox(c0, c1, c2, c3, k0, k1):
     return c0, c1, c2, c3
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _log_fraction(numerator):
     """Natural logarithm of ``numerator / 2**33`` for an integer in [1, 2**33)."""
     exponent = 0
@@ -61,7 +62,7 @@ def _log_fraction(numerator):
     return 2.0 * s * series - exponent * _LOG_2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _normal(word):
     """Inverse normal distribution function (AS 241) at ``(word + 1/2) / 2**32``."""
     bits = np.int64(word)
@@ -155,7 +156,7 @@ def _normal(word):
     return -value if q < 0 else value
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill(out, seed_low, seed_high, stream, rows, column_start, scale):
     n_classes, n_rows, n_columns = out.shape
     stop = column_start + n_columns

@@ -60,9 +60,23 @@ class RBoostRankClassifier(BaseBoostingClassifier):
     solver_options : dict or None, default=None
         Options of SciPy's L-BFGS-B; the paper's settings are the defaults (maxiter 100, maxcor 5,
         ftol 1e7 times the machine precision).
-    max_bins : int or None, default=None
-        None: exact search over all thresholds. A number up to 65536, such as 255: histogram
-        search over that many quantile bins a dimension.
+    iterations_per_round : int or None, default=3
+        With ``correction="total"``: iterations of the solver after each round, from the last w;
+        after the last round w is solved for with the full `solver_options` (unless early
+        stopping goes back to an earlier round). None solves fully after every round, as the
+        paper does, which takes many times as long.
+    search : {"exact", "histogram", "plain"}, default="exact"
+        "exact": the best of all thresholds, found without looking at most points. "histogram":
+        the best threshold between `max_bins` bins a dimension. "plain": the same stumps as
+        "exact" by looking at every point, for comparison; it takes 2 bytes for each of the
+        n m k points.
+    max_bins : int, default=256
+        Bins of ``search="histogram"``, at most 256.
+    max_memory : float or None, default=None
+        Bytes that the search may take beside data and scores; None for half of what is free.
+        Where the n dimensions fit they are binned once (1 or 2 bytes for each of the n m k
+        points), else they are projected anew in every round, which is slower; the model is
+        the same. ``verbose=1`` says which.
     scale : bool, default=True
         Scale the features to mean 0 and standard deviation 1 (CSR data is not centred).
         Projections mix features, so their scales matter; turn it off for data scaled already.
@@ -126,6 +140,10 @@ class RBoostRankClassifier(BaseBoostingClassifier):
             None,
         ],
         "correction": [StrOptions({"stagewise", "total"})],
+        "iterations_per_round": [Interval(Integral, 1, None, closed="left"), None],
+        "search": [StrOptions({"exact", "histogram", "plain"})],
+        "max_bins": [Interval(Integral, 2, 256, closed="both")],
+        "max_memory": [Interval(Real, 0, None, closed="neither"), None],
     }
 
     def __init__(
@@ -141,7 +159,10 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         nu: float = 1e-4,
         tol: float = 1e-6,
         solver_options: dict[str, Any] | None = None,
-        max_bins: int | None = None,
+        iterations_per_round: int | None = 3,
+        search: str = "exact",
+        max_bins: int = 256,
+        max_memory: float | None = None,
         scale: bool = True,
         class_weight: Any = None,
         early_stopping: bool = False,
@@ -162,7 +183,10 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         self.nu = nu
         self.tol = tol
         self.solver_options = solver_options
+        self.iterations_per_round = iterations_per_round
+        self.search = search
         self.max_bins = max_bins
+        self.max_memory = max_memory
         self.scale = scale
         self.class_weight = class_weight
         self.early_stopping = early_stopping
@@ -211,14 +235,14 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         points = ProjectedPoints(X, self._projection, merge=False)
         shape = (len(self.classes_), X.shape[0])
         scores = np.zeros(points.n_points)
-        outputs = []
+        outputs = np.empty((0 if self._path is None else len(self._path), points.n_points))
         for t, hypothesis in enumerate(self._hypotheses):
             output = hypothesis.outputs(points)
             if self._path is None:
                 scores = scores + self.weights_[t] * output
             else:
-                outputs.append(output)
-                scores = self._path[t] @ np.stack(outputs)
+                outputs[t] = output
+                scores = self._path[t] @ outputs[: t + 1]
             yield scores.reshape(shape)
 
     def _largest_margin(self) -> float:

@@ -9,20 +9,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .base import Model, Trainer, TrainingData
+from .compiling import kernel
 from .losses import get_loss
 from .parallel import ThreadTeam
 from .points import ProjectedPoints
 from .projections import GaussianProjection
 from .risk import PairwiseRisk
-from .search.binned import BinnedColumns
+from .search.memory import check_memory, memory_budget
+from .search.projected import EXACT_BINS, ProjectedColumns
 from .search.sorted import SortedColumns
-from .solvers.corrective import minimise, solver_options
+from .solvers.corrective import ROUND_TOLERANCE, minimise, solver_options
 from .solvers.matvec import OutputRows
 from .solvers.stagewise import stagewise_weight
+from .solvers.warm import WarmSolver
 from .weak_learners import make_learner
 
 if TYPE_CHECKING:
     from .rank import RBoostRankClassifier
+
+_BYTES_A_POINT = 56  # scores, signed weights and what a search makes of them
+
+
+@kernel
+def _is_truth(outputs, y):
+    """Whether the outputs are +1 for every true class and -1 for all others."""
+    for r in range(outputs.shape[0]):
+        for i in range(outputs.shape[1]):
+            if outputs[r, i] != (1 if y[i] == r else -1):
+                return False
+    return True
 
 
 class RankTrainer(Trainer):
@@ -56,20 +71,24 @@ class RankTrainer(Trainer):
         self._nu = estimator.nu if self._total else 0.0
         self._tol = estimator.tol
         self._options = solver_options(estimator.solver_options)
+        self._iterations = estimator.iterations_per_round
+        self._warm = WarmSolver()
+        self._gradient = np.empty(0)
         self._points = ProjectedPoints(data.X, projection)
         self._val_points = None
         if data.X_val is not None:
             self._val_points = ProjectedPoints(data.X_val, projection, merge=False)
-        self._learner = make_learner(
-            estimator.weak_learner,
-            self._points,
-            lambda: (
-                SortedColumns(self._points, team)
-                if estimator.max_bins is None
-                else BinnedColumns(self._points, team, estimator.max_bins)
-            ),
-        )
+        self._all_columns = np.arange(projection.n_projections)
         self._n_searched = _part_size(estimator.projections_per_round, projection.n_projections)
+        n_left = estimator.n_estimators - len(start.hypotheses)
+        check_memory(
+            _BYTES_A_POINT * self._points.n_points,
+            f"scores and weights of {len(data.y):,} samples and {projection.n_classes:,} classes",
+            "use fewer samples",
+        )
+        self._learner = make_learner(
+            estimator.weak_learner, self._points, lambda: self._make_columns(estimator, n_left)
+        )
         self._risk = PairwiseRisk.of(
             get_loss(estimator.loss), data.y, projection.n_classes, data.sample_weight, "sum"
         )
@@ -86,8 +105,24 @@ class RankTrainer(Trainer):
             self._add(hypothesis, start.weights[t])
         if self._total and start.hypotheses:
             self._rescore(start.weights)
-        self._loss, self._signed = self._risk.evaluate(self._scores)
+        self._loss, self._signed = self._risk.evaluate(self._scores, self._team)
         self._perfect = bool(start.hypotheses) and not self._total and self._orders_all_pairs()
+
+    def _make_columns(self, estimator: RBoostRankClassifier, n_rounds: int) -> Any:
+        """Prepare the projected dimensions for the search that was asked for."""
+        if estimator.search == "plain":
+            return SortedColumns(self._points, self._team)
+        columns = ProjectedColumns(
+            self._points,
+            self._team,
+            exact=estimator.search == "exact",
+            max_bins=estimator.max_bins if estimator.search == "histogram" else EXACT_BINS,
+            searched=self._n_searched,
+            searches=n_rounds,
+            max_memory=memory_budget(estimator.max_memory),
+        )
+        self.note = columns.describe()
+        return columns
 
     def _add(self, hypothesis: Any, weight: float) -> None:
         """Add a weighted weak classifier to the scores, or its outputs to the matrices."""
@@ -100,7 +135,7 @@ class RankTrainer(Trainer):
             if val_outputs is not None:
                 self._val_outputs.append(val_outputs)
         else:
-            self._scores = self._scores + weight * outputs
+            self._scores += weight * outputs
             if val_outputs is not None:
                 self._val_scores += weight * val_outputs.reshape(self._val_scores.shape)
 
@@ -111,22 +146,65 @@ class RankTrainer(Trainer):
                 self._val_scores.shape
             )
 
+    def _solve(self, weights: NDArray) -> NDArray:
+        """Minimise (rankPrimal) or (App2) over all weights."""
+        unit = self._risk.unit(self._loss)
+        return minimise(self._objective, weights, self._options, unit=unit)[0]
+
+    def _correct(self, edge: float) -> NDArray:
+        """Correct all weights after a round whose weak classifier has the given edge."""
+        weights = np.append(self.model.weights, 0.0)
+        if self._iterations is None:
+            return self._solve(weights)
+        value = self._loss + self._nu * float(weights.sum())
+        if len(self._gradient) == len(weights) - 1:
+            gradient = np.append(self._gradient, self._nu - edge)
+        else:  # the first round of a warm start
+            gradient = self._objective(weights)[1]
+        weights, _, self._gradient = self._warm.improve(
+            self._quick_objective,
+            weights,
+            value,
+            gradient,
+            iterations=self._iterations,
+            tolerance=ROUND_TOLERANCE * self._risk.unit(self._loss),
+        )
+        return weights
+
+    def finish(self) -> float | None:
+        """Solve for all weights to the full tolerance after the last round; return the loss."""
+        if not self._total or self._iterations is None:
+            return None
+        weights = self._solve(self.model.weights)
+        self.model.weights = weights
+        if self.model.path:
+            self.model.path[-1] = weights
+        return self._objective(weights)[0]
+
     def _objective(self, weights: NDArray) -> tuple[float, NDArray]:
         """Value and gradient of (rankPrimal) or (App2) at `weights`."""
         scores = self._outputs.scores(weights, self._team).reshape(self._scores.shape)
-        value, signed = self._risk.evaluate(scores)
+        value, signed = self._risk.evaluate(scores, self._team)
         gradient = self._nu - self._outputs.edges(signed, self._team)
         return value + self._nu * float(weights.sum()), gradient
+
+    def _quick_objective(self, weights: NDArray) -> tuple[float, NDArray]:
+        """Do the same with products in single precision."""
+        scores = self._outputs.scores(weights.astype(np.float32), self._team)
+        value, signed = self._risk.evaluate(
+            scores.astype(np.float64).reshape(self._scores.shape), self._team
+        )
+        gradient = self._nu - self._outputs.edges(signed.astype(np.float32), self._team)
+        return value + self._nu * float(weights.sum()), gradient.astype(np.float64)
 
     def step(self) -> dict[str, float] | str:
         """Run one round; return its loss and edge, or why there is no further round."""
         if self._perfect:
             return "a weak learner orders all training pairs rightly"
         rng = np.random.default_rng([self._seed, len(self.model.hypotheses)])
-        n_columns = self._points.n_columns
-        columns = np.arange(n_columns)
-        if self._n_searched < n_columns:
-            columns = np.sort(rng.choice(n_columns, self._n_searched, replace=False))
+        columns = self._all_columns
+        if self._n_searched < len(columns):
+            columns = np.sort(rng.choice(len(columns), self._n_searched, replace=False))
         folded = self._points.fold(self._signed)
         found = self._learner.fit(folded, columns, rng) if folded.any() else None
         if found is None:
@@ -137,9 +215,7 @@ class RankTrainer(Trainer):
         outputs = self._points.unfold(hypothesis.outputs(self._points))
         if self._total:
             self._place(outputs, hypothesis, 0.0)
-            weights = np.append(self.model.weights, 0.0)
-            unit = self._risk.unit(self._loss)
-            weights, _ = minimise(self._objective, weights, self._options, unit=unit)
+            weights = self._correct(edge)
             self._rescore(weights)
         else:
             weight = stagewise_weight(
@@ -148,19 +224,21 @@ class RankTrainer(Trainer):
             weights = np.append(self.model.weights, weight)
             self._place(outputs, hypothesis, weight)
             self._perfect = self._orders_all_pairs(outputs)
-        self._loss, self._signed = self._risk.evaluate(self._scores)
-        path = None if self.model.path is None else [*self.model.path, weights]
-        self.model = Model([*self.model.hypotheses, hypothesis], weights, path)
+        self._loss, self._signed = self._risk.evaluate(self._scores, self._team)
+        self.model.hypotheses.append(hypothesis)
+        self.model.weights = weights
+        if self.model.path is not None:
+            self.model.path.append(weights)
         return {"loss": self._loss + self._nu * float(weights.sum()), "edge": edge}
 
     def _orders_all_pairs(self, outputs: NDArray | None = None) -> bool:
         """Whether the newest weak classifier says +1 for every true class and -1 for the rest."""
+        if self._risk.form != "log-sum-exp":
+            return False
         if outputs is None:
             newest = self.model.hypotheses[-1].outputs(self._points)
             outputs = self._points.unfold(newest)
-        truth = -np.ones(outputs.shape)
-        truth[self._risk.y, np.arange(len(self._risk.y))] = 1.0
-        return self._risk.form == "log-sum-exp" and bool((outputs == truth).all())
+        return bool(_is_truth(outputs, self._risk.y))
 
     def validation_scores(self) -> NDArray:
         """Return the scores of the validation part after the last round."""

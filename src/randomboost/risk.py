@@ -8,15 +8,77 @@ into the signed weights C of the design: ``C_ri = -u_ir`` for a wrong class r an
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from .losses import ExponentialLoss, Loss
+from .compiling import kernel
+from .losses import ExponentialLoss, LogisticLoss, Loss
+from .parallel import ThreadTeam
 
 Form = Literal["log-sum-exp", "sum", "mean"]
+
+_CHUNK = 2048  # samples whose sums are taken together: results do not depend on the threads
+
+
+@kernel
+def _own_scores(scores, y, start, stop):
+    """Scores of the true classes of some samples."""
+    own = np.empty(stop - start)
+    for i in range(start, stop):
+        own[i - start] = scores[y[i], i]
+    return own
+
+
+@kernel
+def _smallest_margin(scores, y, start, stop):
+    """Smallest margin of a wrong class among some samples."""
+    own = _own_scores(scores, y, start, stop)
+    smallest = np.inf
+    for r in range(scores.shape[0]):
+        for i in range(start, stop):
+            if y[i] != r:
+                smallest = min(smallest, own[i - start] - scores[r, i])
+    return smallest
+
+
+@kernel
+def _exponential(scores, y, sample_weight, shift, signed, start, stop):
+    """Signed weights of ``s_i exp(shift - rho_ir)`` for some samples, and the sum of these."""
+    own = _own_scores(scores, y, start, stop)
+    sums = np.zeros(stop - start)
+    for r in range(scores.shape[0]):
+        for i in range(start, stop):
+            if y[i] != r:
+                dual = sample_weight[i] * np.exp(shift - own[i - start] + scores[r, i])
+                signed[r, i] = -dual
+                sums[i - start] += dual
+    for i in range(start, stop):
+        signed[y[i], i] = sums[i - start]
+    return sums.sum()
+
+
+@kernel
+def _logistic(scores, y, sample_weight, factor, signed, start, stop):
+    """Signed weights of ``s_i log(1 + exp(-rho_ir))`` for some samples, and the sum of these."""
+    own = _own_scores(scores, y, start, stop)
+    sums = np.zeros(stop - start)
+    total = 0.0
+    for r in range(scores.shape[0]):
+        for i in range(start, stop):
+            if y[i] != r:
+                margin = own[i - start] - scores[r, i]
+                small = np.exp(-abs(margin))
+                total += sample_weight[i] * (max(-margin, 0.0) + np.log1p(small))
+                part = small if margin > 0 else 1.0
+                dual = factor * sample_weight[i] * part / (1.0 + small)
+                signed[r, i] = -dual
+                sums[i - start] += dual
+    for i in range(start, stop):
+        signed[y[i], i] = sums[i - start]
+    return factor * total
 
 
 class PairwiseRisk:
@@ -76,7 +138,7 @@ class PairwiseRisk:
         """Return ``rho_ir = F(i, y_i) - F(i, r)`` as a (k, m) array (rank1)."""
         return scores[self.y, self._samples] - scores
 
-    def evaluate(self, scores: NDArray) -> tuple[float, NDArray]:
+    def evaluate(self, scores: NDArray, team: ThreadTeam | None = None) -> tuple[float, NDArray]:
         """Return the risk and the signed weights C at the given scores.
 
         The dual weights u behind C follow from the KKT conditions (rankKKT), (KKT-APP), (logKKT).
@@ -85,31 +147,50 @@ class PairwiseRisk:
         ----------
         scores : ndarray of shape (n_classes, n_samples)
             Scores F.
+        team : ThreadTeam or None
+            Threads; the result does not depend on their number.
 
         Returns
         -------
         tuple of (float, ndarray of shape (n_classes, n_samples))
             The value and the signed weights.
         """
+        signed = np.empty(scores.shape)
+        given = np.ascontiguousarray(scores), self.y, self.sample_weight
+        if self.form == "log-sum-exp":
+            shift = min(self._by_chunk(_smallest_margin, *given[:2], team=team))
+            total = sum(self._by_chunk(_exponential, *given, shift, signed, team=team))
+            signed /= total
+            return float(np.log(total) - shift), signed
+        if isinstance(self.loss, LogisticLoss):
+            parts = self._by_chunk(_logistic, *given, self._factor, signed, team=team)
+            return float(sum(parts)) + self._constant, signed
         margins = self.margins(scores)
         own = (self.y, self._samples)
-        if self.form == "log-sum-exp":
-            margins[own] = np.inf
-            shift = margins.min()
-            dual = np.exp(shift - margins)
-            dual *= self.sample_weight
-            total = dual.sum()
-            dual /= total
-            value = float(np.log(total) - shift)
-        else:
-            losses = self.loss.value(margins)
-            losses[own] = 0.0
-            value = self._factor * float((losses @ self.sample_weight).sum()) + self._constant
-            dual = -self.loss.derivative(margins) * (self._factor * self.sample_weight)
-            dual[own] = 0.0
-        signed = -dual
-        signed[own] = dual.sum(axis=0)
+        losses = self.loss.value(margins)
+        losses[own] = 0.0
+        value = self._factor * float((losses @ self.sample_weight).sum()) + self._constant
+        np.multiply(self.loss.derivative(margins), self._factor * self.sample_weight, out=signed)
+        signed[own] = 0.0
+        signed[own] = -signed.sum(axis=0)
         return value, signed
+
+    def _by_chunk(self, part: Any, *given: Any, team: ThreadTeam | None) -> list[float]:
+        """Call a kernel on chunks of the samples; return what it returns for each, in order."""
+        n_samples = len(self.y)
+        n_chunks = -(-n_samples // _CHUNK)
+        results = [0.0] * n_chunks
+
+        def work(first: int, last: int) -> None:
+            for chunk in range(first, last):
+                stop = min((chunk + 1) * _CHUNK, n_samples)
+                results[chunk] = part(*given, chunk * _CHUNK, stop)
+
+        if team is None:
+            work(0, n_chunks)
+        else:
+            team.run(work, n_chunks)
+        return results
 
     def unit(self, value: float) -> float:
         """Return the size against which changes of `value` are to be judged.

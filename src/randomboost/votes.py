@@ -8,11 +8,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .hypotheses import FittedEstimator, column_importances
+from .compiling import kernel
+from .hypotheses import FittedEstimator, Stumps, column_importances
+from .parallel import ThreadTeam
 from .points import FeaturePoints
 
+_GRAIN = 1_000_000  # votes below which a second thread does not pay
 
-def vote_scores(X: NDArray, hypotheses: Sequence[Any], votes: NDArray) -> NDArray:
+
+@kernel
+def _add_votes(X, columns, thresholds, left, right, scores, start, stop):
+    """Add the votes of all stumps to ``scores[start:stop]``, round by round."""
+    for i in range(start, stop):
+        row = X[i]
+        score = scores[i]
+        for t in range(len(columns)):
+            vote = right[t] if row[columns[t]] > thresholds[t] else left[t]
+            for r in range(len(score)):
+                score[r] += vote[r]
+
+
+def vote_scores(X: NDArray, hypotheses: Sequence[Any], votes: NDArray, team: ThreadTeam) -> NDArray:
     """Return the scores of all classes.
 
     Parameters
@@ -23,12 +39,25 @@ def vote_scores(X: NDArray, hypotheses: Sequence[Any], votes: NDArray) -> NDArra
         Weak classifiers.
     votes : ndarray of shape (n_rounds, n_classes)
         Their votes V.
+    team : ThreadTeam
+        Threads.
 
     Returns
     -------
     ndarray of shape (n_classes, n_samples)
         The scores.
     """
+    if isinstance(hypotheses, Stumps) and not hypotheses.combinations:
+        scores = np.zeros((X.shape[0], votes.shape[1]))
+        left = votes * hypotheses.left[:, None]
+        right = votes * hypotheses.right[:, None]
+        stumps = hypotheses.columns, hypotheses.thresholds.astype(X.dtype), left, right
+
+        def add(start: int, stop: int) -> None:
+            _add_votes(X, *stumps, scores, start, stop)
+
+        team.run(add, X.shape[0], grain=1 + _GRAIN // votes.size)
+        return np.ascontiguousarray(scores.T)
     points = FeaturePoints(X)
     scores = np.zeros((votes.shape[1], X.shape[0]))
     for vote, hypothesis in zip(votes, hypotheses, strict=True):

@@ -62,9 +62,10 @@ class AdaBoostClassifier(VoteBoostingClassifier):
         stump. Or any scikit-learn classifier (or regressor) that takes sample_weight.
     tol : float, default=1e-10
         Training ends when no weak learner has an edge (1 - 2 error) above this.
-    max_bins : int or None, default=None
-        None: exact search over all thresholds. A number: histogram search over that many
-        quantile bins a feature.
+    search : {"exact", "histogram"}, default="exact"
+        "exact": all thresholds. "histogram": those between `max_bins` quantile bins a feature.
+    max_bins : int, default=256
+        Bins of ``search="histogram"``.
     scale : bool, default=True
         Scale the features to mean 0 and standard deviation 1; stumps do not care.
     class_weight : dict, "balanced" or None, default=None
@@ -120,7 +121,8 @@ class AdaBoostClassifier(VoteBoostingClassifier):
         *,
         weak_learner: Any = "stump",
         tol: float = 1e-10,
-        max_bins: int | None = None,
+        search: str = "exact",
+        max_bins: int = 256,
         scale: bool = True,
         class_weight: Any = None,
         early_stopping: bool = False,
@@ -134,6 +136,7 @@ class AdaBoostClassifier(VoteBoostingClassifier):
         self.n_estimators = n_estimators
         self.weak_learner = weak_learner
         self.tol = tol
+        self.search = search
         self.max_bins = max_bins
         self.scale = scale
         self.class_weight = class_weight

@@ -73,7 +73,7 @@ class VoteTrainer(Trainer):
         self._learner = make_learner(
             estimator.weak_learner,
             self._points,
-            lambda: BinnedColumns(self._points, team, estimator.max_bins),
+            lambda: BinnedColumns(self._points, team, estimator._bin_limit()),
         )
         self._columns = np.arange(self._points.n_columns)
         n_val = 0 if data.y_val is None else len(data.y_val)
@@ -130,7 +130,7 @@ class VoteBoostingClassifier(BaseBoostingClassifier):
         return Model(list(self._hypotheses), list(self.weights_), None, list(self._votes))
 
     def _scores(self, X: Any, team: ThreadTeam) -> NDArray:
-        return vote_scores(X, self._hypotheses, self._votes)
+        return vote_scores(X, self._hypotheses, self._votes, team)
 
     def _staged_scores(self, X: Any) -> Iterator[NDArray]:
         return staged_vote_scores(X, self._hypotheses, self._votes)

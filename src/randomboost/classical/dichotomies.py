@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import BaseBoostingClassifier, Model, Trainer, TrainingData
+from ..compiling import kernel
 from ..hypotheses import Hypothesis, Stump
 from ..losses import ExponentialLoss, Loss
 from ..parallel import ThreadTeam
@@ -28,7 +28,7 @@ from ..weak_learners import StumpLearner, make_learner
 from .base import LEAST_MASS
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _stump_outputs(features, columns, thresholds, signs, out, start, stop):
     """``out[j, i] = +-1`` for the dichotomies start .. stop."""
     for j in range(start, stop):
@@ -123,7 +123,7 @@ class DichotomyTrainer(Trainer):
         self._decode = estimator._decode
         self._points = FeaturePoints(data.X)
         self._val_points = None if data.X_val is None else FeaturePoints(data.X_val)
-        columns = BinnedColumns(self._points, team, estimator.max_bins)
+        columns = BinnedColumns(self._points, team, estimator._bin_limit())
         self._search = DichotomySearch(columns, team)
         self._learner = make_learner(estimator.weak_learner, self._points, lambda: columns)
         self._plain = (

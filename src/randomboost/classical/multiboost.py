@@ -50,7 +50,7 @@ class HingeTrainer(ProjTrainer):
         self._set_dual(np.broadcast_to(self._share / (k - 1), (k, m)))
         super().__init__(estimator, coding, data, start, team)
         if start.hypotheses:
-            self._solve(start.weights, len(start.hypotheses), {}, 1)
+            self._solve(start.weights, len(start.hypotheses), quick=False)
             self._objective_value, self._signed, self._moments = self._evaluate(
                 start.weights, len(start.hypotheses)
             )
@@ -59,7 +59,9 @@ class HingeTrainer(ProjTrainer):
         self._dual_signed = -np.where(self._wrong, dual, 0.0)
         self._dual_signed[self._own] = -self._dual_signed.sum(axis=0)
 
-    def _evaluate(self, weights: NDArray, n_rounds: int) -> tuple[float, NDArray, NDArray]:
+    def _evaluate(
+        self, weights: NDArray, n_rounds: int, *, quick: bool = False
+    ) -> tuple[float, NDArray, NDArray]:
         """Value of the program, signed weights C from its multipliers, and moments H^T C."""
         outputs = self._outputs[:n_rounds]
         scores = self._coding.effective(weights, n_rounds).T @ outputs
@@ -68,9 +70,7 @@ class HingeTrainer(ProjTrainer):
         moments = outputs @ self._dual_signed.T
         return value + self._nu * float(weights.sum()), self._dual_signed, moments
 
-    def _solve(
-        self, weights: NDArray, n_rounds: int, options: dict[str, Any], most_solves: int
-    ) -> NDArray:
+    def _solve(self, weights: NDArray, n_rounds: int, *, quick: bool) -> NDArray:
         """Solve ``min nu 1^T w + sum_i s_i xi_i`` s.t. ``rho_ir >= 1 - xi_i``, w, xi >= 0."""
         k, m = self._wrong.shape
         classes, samples = np.nonzero(self._wrong)
@@ -134,9 +134,10 @@ class MultiBoostClassifier(CodedClassifier):
         "stump": decision stump with outputs -1 and +1, searched jointly with the class that it is
         for. "real_stump": the same cut with outputs in [-1, 1]. "wlda": weighted Fisher LDA and
         a stump. Or any scikit-learn classifier (or regressor) that takes sample_weight.
-    max_bins : int or None, default=None
-        None: exact search over all thresholds. A number: histogram search over that many
-        quantile bins a feature.
+    search : {"exact", "histogram"}, default="exact"
+        "exact": all thresholds. "histogram": those between `max_bins` quantile bins a feature.
+    max_bins : int, default=256
+        Bins of ``search="histogram"``.
     scale : bool, default=True
         Scale the features to mean 0 and standard deviation 1; stumps do not care.
     class_weight : dict, "balanced" or None, default=None
@@ -208,7 +209,8 @@ class MultiBoostClassifier(CodedClassifier):
         solver_options: dict[str, Any] | None = None,
         iterations_per_round: int | None = 10,
         weak_learner: Any = "stump",
-        max_bins: int | None = None,
+        search: str = "exact",
+        max_bins: int = 256,
         scale: bool = True,
         class_weight: Any = None,
         early_stopping: bool = False,
@@ -227,6 +229,7 @@ class MultiBoostClassifier(CodedClassifier):
         self.solver_options = solver_options
         self.iterations_per_round = iterations_per_round
         self.weak_learner = weak_learner
+        self.search = search
         self.max_bins = max_bins
         self.scale = scale
         self.class_weight = class_weight

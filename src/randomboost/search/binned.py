@@ -8,9 +8,9 @@ distinct values.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ..compiling import kernel
 from ..parallel import ThreadTeam
 from ..points import FeaturePoints, ProjectedPoints
 from .fixed_point import TIE_BITS, edges, to_fixed_point
@@ -20,7 +20,7 @@ from .sorted import _BLOCK_VALUES, _LARGEST, argsort_rows, midpoints
 _FEW_VALUES = 400_000  # codes to look at, below which a second thread does not pay
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _assign_bins(values, order, max_bins, codes, last_of_bin):
     """Give every point its bin and note the last sorted position of every bin.
 
@@ -48,7 +48,7 @@ def _assign_bins(values, order, max_bins, codes, last_of_bin):
     return bin_number + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def scan_binned(codes, n_bins, weights, columns, lowest, highest, start, stop):
     """Extreme prefix sums of the weights over the bins, for `columns[start:stop]`."""
     n = codes.shape[1]
@@ -77,7 +77,7 @@ def scan_binned(codes, n_bins, weights, columns, lowest, highest, start, stop):
         highest[at] = high
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _search_few(codes, n_bins, weights, columns, tie_bits):
     """Best column and cut on one thread, by the same rule as `scan_binned` and `edges`."""
     n = codes.shape[1]
@@ -107,7 +107,7 @@ def _search_few(codes, n_bins, weights, columns, tie_bits):
     return best_column, best_cut
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _search_gini(codes, n_bins, weights, columns):
     """Column and cut with the largest ``(sum c)^2 / sum |c|``, summed over both sides.
 
@@ -180,7 +180,11 @@ class BinnedColumns:
         n_columns, n_points = points.n_columns, points.n_points
         limit = n_points if max_bins is None else min(max_bins, n_points)
         kind = np.uint8 if limit <= 1 << 8 else np.uint16 if limit <= 1 << 16 else np.uint32
-        check_memory(n_columns, n_points, np.dtype(kind).itemsize)
+        check_memory(
+            n_columns * n_points * np.dtype(kind).itemsize,
+            f"the bins of {n_columns:,} features of {n_points:,} samples",
+            'use fewer samples or features, or search="histogram" with max_bins=256',
+        )
         self.codes = np.empty((n_columns, n_points), dtype=kind)
         self.n_bins = np.ones(n_columns, np.int64)
         self.thresholds: list[NDArray] = [np.empty(0)] * n_columns

@@ -7,14 +7,14 @@ its bin adds a whole row.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ..compiling import kernel
 from ..parallel import ThreadTeam
 from .binned import BinnedColumns
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _search(codes, n_bins, weights, features, cuts, edges, start, stop):
     """Best feature, cut and signed edge of the dichotomies start .. stop."""
     n_features, n_samples = codes.shape

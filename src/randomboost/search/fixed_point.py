@@ -12,8 +12,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..compiling import kernel
+
 _BITS = 61  # the absolute weights add up to less than 2**61; twice that still fits into int64
 TIE_BITS = 25  # edges that agree to about 1e-11 of the whole mass count as equal
+
+
+@kernel
+def _rounded(weights, factor):
+    """Whole numbers nearest to the weights times a factor."""
+    out = np.empty(len(weights), np.int64)
+    for i in range(len(weights)):
+        out[i] = np.int64(np.rint(weights[i] * factor))
+    return out
 
 
 def to_fixed_point(weights: NDArray) -> NDArray[np.int64]:
@@ -33,10 +44,25 @@ def to_fixed_point(weights: NDArray) -> NDArray[np.int64]:
         The rounded weights.
     """
     exponent = math.frexp(1.5 * float(np.abs(weights).sum()))[1]
-    return np.rint(np.ldexp(weights, _BITS - exponent)).astype(np.int64)
+    shift = _BITS - exponent
+    if abs(shift) < 1000:  # a power of two that is a number: multiplying by it is exact
+        return _rounded(weights, 2.0**shift)
+    return np.rint(np.ldexp(weights, shift)).astype(np.int64)
 
 
-def _coarsened(edge: Any) -> Any:
+def coarsened(edge: Any) -> Any:
+    """Return edges in units so large that rounding does not tell equals apart.
+
+    Parameters
+    ----------
+    edge : int or ndarray of int64
+        Edges in fixed point, >= 0.
+
+    Returns
+    -------
+    int or ndarray of int64
+        The coarse edges.
+    """
     return (edge + (1 << (TIE_BITS - 1))) >> TIE_BITS
 
 
@@ -58,7 +84,7 @@ def edges(lowest: NDArray[np.int64], highest: NDArray[np.int64], total: int) -> 
     ndarray of int64
         The coarsened edges.
     """
-    return _coarsened(np.maximum(total - 2 * lowest, 2 * highest - total))
+    return coarsened(np.maximum(total - 2 * lowest, 2 * highest - total))
 
 
 def mass(weights: NDArray[np.int64], outputs_positive: NDArray[np.bool_]) -> int:
@@ -77,4 +103,4 @@ def mass(weights: NDArray[np.int64], outputs_positive: NDArray[np.bool_]) -> int
         Comparable with `edges`.
     """
     edge = 2 * int(weights[outputs_positive].sum()) - int(weights.sum())
-    return _coarsened(abs(edge))
+    return coarsened(abs(edge))

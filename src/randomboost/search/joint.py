@@ -8,9 +8,9 @@ product gives them for all n codes: O(m d k + cuts k n) instead of O(n m (k + d)
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ..compiling import kernel
 from ..parallel import ThreadTeam
 from .binned import BinnedColumns
 
@@ -18,7 +18,7 @@ _RELATIVE_TIE = 1e-11  # edges this close count as equal; the first one wins
 _WORTHWHILE = 1e-3  # a cut that gains less than this share over no cut at all is not made
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sums_below_cuts(codes, n_bins, first_cut, weights, sums, start, stop):
     """``sums[cut, r]``: weights of class r below every cut of the features start .. stop."""
     n_samples = codes.shape[1]
@@ -39,7 +39,7 @@ def _sums_below_cuts(codes, n_bins, first_cut, weights, sums, start, stop):
                 sums[at + cut, r] += sums[at + cut - 1, r]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _largest_edges(sums, codes, best, start, stop):
     """``best[v] = max over cuts of |sum_r sums_r codes_rv|``."""
     n_classes, n_codes = codes.shape

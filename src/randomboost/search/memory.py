@@ -1,38 +1,78 @@
-"""Says before a fit begins that its columns will not fit into memory."""
+"""How much memory there is, and a clear word before a fit that would need more."""
 
 from __future__ import annotations
 
 from pathlib import Path
+
+_CGROUP = Path("/sys/fs/cgroup")  # the limit of a container
+
+
+def _container_memory() -> int | None:
+    """Return the bytes that a container may still take, or None where it has no limit."""
+    try:
+        limit = (_CGROUP / "memory.max").read_text().strip()
+        used = int((_CGROUP / "memory.current").read_text())
+        return None if limit == "max" else max(0, int(limit) - used)
+    except (OSError, ValueError):
+        return None
 
 
 def available_memory() -> int | None:
     """Return the bytes of memory that are free for use, or None where it is not known."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
-        return 1024 * next(int(s.split()[1]) for s in lines if s.startswith("MemAvailable"))
+        free = 1024 * next(int(s.split()[1]) for s in lines if s.startswith("MemAvailable"))
     except (OSError, StopIteration, ValueError):
         return None
+    container = _container_memory()
+    return free if container is None else min(free, container)
 
 
-def check_memory(n_columns: int, n_points: int, bytes_a_point: int) -> None:
-    """Raise where the columns of a search would take more memory than there is.
+def memory_budget(max_memory: float | None) -> int:
+    """Return the bytes that a search may take.
 
     Parameters
     ----------
-    n_columns, n_points : int
-        Shape of the table that is to be made.
-    bytes_a_point : int
-        Size of an entry.
+    max_memory : float or None
+        What the user set; None for half of what is free.
+
+    Returns
+    -------
+    int
+        The budget.
+    """
+    if max_memory is not None:
+        return int(max_memory)
+    free = available_memory()
+    return 2**32 if free is None else free // 2
+
+
+def check_memory(needed: float, what: str, remedy: str, limit: float | None = None) -> None:
+    """Raise where something would take more memory than there is.
+
+    Parameters
+    ----------
+    needed : float
+        Bytes that it takes.
+    what : str
+        What takes them, for the message.
+    remedy : str
+        What the user can do.
+    limit : float or None
+        Bytes that there are; None for nine tenths of what is free.
 
     Raises
     ------
     MemoryError
-        With the sizes and the remedies.
+        With the numbers and the remedy.
     """
-    needed, free = n_columns * n_points * bytes_a_point, available_memory()
-    if free is not None and needed > 0.9 * free:
+    if limit is None:
+        free = available_memory()
+        if free is None:
+            return
+        limit = 0.9 * free
+    if needed > limit:
         raise MemoryError(
-            f"{n_columns:,} columns of {n_points:,} points take {needed / 2**30:.1f} GiB at "
-            f"{bytes_a_point} bytes a point, and {free / 2**30:.1f} GiB are free: lower "
-            "n_projections, or set max_bins=255 (1 byte a point)"
+            f"{what} would take {needed / 2**30:.3g} GiB, and {limit / 2**30:.3g} GiB may be used: "
+            f"{remedy}"
         )

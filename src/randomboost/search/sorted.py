@@ -9,9 +9,9 @@ by itself if the cut was not a real one, until a winner stands.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ..compiling import kernel
 from ..parallel import ThreadTeam
 from ..points import FeaturePoints, ProjectedPoints
 from .fixed_point import edges, mass, to_fixed_point
@@ -23,7 +23,7 @@ _BUCKETS = 1 << _RADIX_BITS
 _LARGEST = np.int64(2**61)  # no sum of fixed-point weights is larger
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sort_keys(values, keys):
     """Order-preserving 32-bit keys: the bits of a float32, with the negative half turned over."""
     bits = values.astype(np.float32).view(np.uint32)
@@ -32,7 +32,7 @@ def _sort_keys(values, keys):
         keys[i] = 2**32 - 1 - word if word >= 2**31 else word + 2**31
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _radix_pass(keys, points, to_keys, to_points, counts, shift):
     """One stable counting sort on 11 bits of the keys."""
     counts[:] = 0
@@ -50,7 +50,7 @@ def _radix_pass(keys, points, to_keys, to_points, counts, shift):
         counts[bucket] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _insert(values, points):
     """Finish an almost sorted order by insertion; False where that is too much work."""
     moves = 0
@@ -67,7 +67,7 @@ def _insert(values, points):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def argsort_rows(values, order):
     """Sort every row: `order` receives the positions of its rising values.
 
@@ -94,7 +94,7 @@ def argsort_rows(values, order):
             order[v, i] = here[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def scan_sorted(order, weights, columns, lowest, highest, start, stop):
     """Extreme prefix sums of the weights along `order`, for `columns[start:stop]`.
 
@@ -124,7 +124,7 @@ def scan_sorted(order, weights, columns, lowest, highest, start, stop):
         at += 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cut(order, weights, values, total):
     """Cut of one column with the best edge: the largest value below it, the smallest above."""
     n = len(order)
@@ -148,7 +148,7 @@ def _cut(order, weights, values, total):
     return below, above
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_threshold(values, weights):
     """Return the cut of one column that is exact for equal values too, as (below, above).
 
@@ -203,7 +203,11 @@ class SortedColumns:
         self._team = team
         n_columns, n_points = points.n_columns, points.n_points
         kind = np.uint16 if n_points <= 1 << 16 else np.uint32
-        check_memory(n_columns, n_points, np.dtype(kind).itemsize)
+        check_memory(
+            n_columns * n_points * np.dtype(kind).itemsize,
+            f"the sorted orders of {n_columns:,} dimensions of {n_points:,} points",
+            'use search="exact", which finds the same stumps, or lower n_projections',
+        )
         self.order = np.empty((n_columns, n_points), dtype=kind)
         block = max(1, min(n_columns, _BLOCK_VALUES // n_points))
 

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
+from scipy.optimize import Bounds, minimize
 
 LARGEST_WEIGHT = 20.0  # a weight ends here when the loss falls for ever
+
+ROUND_TOLERANCE = 1e-6  # of the few iterations after a round
 
 # The paper's settings of L-BFGS-B: 100 iterations, 5 corrections, factr 1e7. The gradient test
 # is left to the objective's: nu may be far below SciPy's default of 1e-5.
@@ -91,7 +93,7 @@ def minimise(
         np.minimum(start / typical, LARGEST_WEIGHT),
         jac=True,
         method="L-BFGS-B",
-        bounds=[(0.0, LARGEST_WEIGHT)] * len(start),
+        bounds=Bounds(np.zeros(len(start)), np.full(len(start), LARGEST_WEIGHT)),
         options=dict(options),
     )
     return np.maximum(found.x * typical, 0.0), float(found.fun) * unit

@@ -1,27 +1,28 @@
 """Products of a tall matrix of weak-learner outputs, or of projections, with one vector.
 
-The rows may be int8 or float32; sums are in float64 without a converted copy of the matrix.
+The rows may be int8 or float32; sums have the precision of the vector, without a converted copy
+of the matrix.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ..compiling import kernel
 from ..parallel import ThreadTeam
 
-_GRAIN = 1 << 16  # matrix entries below which a second thread does not pay
+_GRAIN = 1 << 18  # matrix entries below which a second thread does not pay
 _TILE = 2048  # columns of the result that stay in the first-level cache
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _weighted_sum(matrix, rows, weights, out, start, stop):
     """``out[start:stop] = sum_q weights[q] matrix[rows[q], start:stop]``."""
     for low in range(start, stop, _TILE):
         high = min(low + _TILE, stop)
         for p in range(low, high):
-            out[p] = 0.0
+            out[p] = 0
         q = 0
         while q + 4 <= len(rows):
             w0, w1, w2, w3 = weights[q], weights[q + 1], weights[q + 2], weights[q + 3]
@@ -38,13 +39,13 @@ def _weighted_sum(matrix, rows, weights, out, start, stop):
             q += 1
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc"})
+@kernel(fastmath={"reassoc"})
 def _dots(matrix, rows, vector, out, start, stop):
     """``out[q] = matrix[rows[q]] . vector`` for start <= q < stop; vectorised sums."""
     n = len(vector)
     for q in range(start, stop):
         row = matrix[rows[q]]
-        total = 0.0
+        total = vector.dtype.type(0)
         for p in range(n):
             total += row[p] * vector[p]
         out[q] = total
@@ -61,8 +62,8 @@ def weighted_sum(
         Rows of outputs or of projections.
     rows : ndarray of int64
         Rows to add.
-    weights : ndarray of float64
-        Their weights.
+    weights : ndarray
+        Their weights; sums are of the same precision.
     n_columns : int
         How many columns count.
     team : ThreadTeam
@@ -73,7 +74,7 @@ def weighted_sum(
     ndarray of shape (n_columns,)
         The sum.
     """
-    out = np.empty(n_columns)
+    out = np.empty(n_columns, weights.dtype)
 
     def add(start: int, stop: int) -> None:
         _weighted_sum(matrix, rows, weights, out, start, stop)
@@ -91,8 +92,8 @@ def dots(matrix: NDArray, rows: NDArray[np.int64], vector: NDArray, team: Thread
         Rows of outputs or of projections.
     rows : ndarray of int64
         Rows to multiply.
-    vector : ndarray of float64
-        The vector.
+    vector : ndarray
+        The vector; sums are of the same precision.
     team : ThreadTeam
         Threads.
 
@@ -101,7 +102,7 @@ def dots(matrix: NDArray, rows: NDArray[np.int64], vector: NDArray, team: Thread
     ndarray of shape (len(rows),)
         The products.
     """
-    out = np.empty(len(rows))
+    out = np.empty(len(rows), vector.dtype)
 
     def multiply(start: int, stop: int) -> None:
         _dots(matrix, rows, vector, out, start, stop)

@@ -6,11 +6,27 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from ..compiling import kernel
 from ..losses import ExponentialLoss
 from ..risk import PairwiseRisk
 from .corrective import LARGEST_WEIGHT
 
 _LEAST_MASS = 1e-6  # does not depend on the number of samples: weights may stand for copies
+
+
+@kernel
+def _pair_masses(signed, outputs, y):
+    """Weight of the pairs with ``delta h > 0`` and of those with ``delta h < 0``."""
+    gained = 0.0
+    lost = 0.0
+    for r in range(signed.shape[0]):
+        for i in range(signed.shape[1]):
+            own = outputs[y[i], i]
+            if outputs[r, i] < own:
+                gained -= signed[r, i]
+            elif outputs[r, i] > own:
+                lost -= signed[r, i]
+    return gained, lost
 
 
 def discrete_weight(gained: float, lost: float) -> float:
@@ -102,7 +118,4 @@ def stagewise_weight(
         return line_search(risk, scores, outputs)
     if not discrete:
         return real_weight(float((signed * outputs).sum()))
-    own = outputs[risk.y, np.arange(len(risk.y))]
-    gained = -float(signed[outputs < own].sum())
-    lost = -float(signed[outputs > own].sum())
-    return discrete_weight(gained, lost)
+    return discrete_weight(*_pair_masses(signed, outputs, risk.y))

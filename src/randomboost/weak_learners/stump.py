@@ -7,7 +7,27 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..compiling import kernel
 from ..hypotheses import Combination, Points, Stump
+
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+@kernel
+def _side_sums(values, threshold, weights):
+    """Sum of the weights and of their sizes up to a threshold and above it."""
+    left = 0.0
+    left_mass = 0.0
+    right = 0.0
+    right_mass = 0.0
+    for i in range(len(values)):
+        if values[i] > threshold:
+            right += weights[i]
+            right_mass += abs(weights[i])
+        else:
+            left += weights[i]
+            left_mass += abs(weights[i])
+    return left, left_mass, right, right_mass
 
 
 class ColumnSearch(Protocol):
@@ -53,15 +73,12 @@ def make_stump(
     tuple of (Stump, float)
         The stump and its edge.
     """
-    plain = Stump(column, threshold, 0.0, 1.0, combination)
-    above = plain.values(points) > points.dtype.type(threshold)
-    right, left = weights[above], weights[~above]
-    right_sum, left_sum = float(right.sum()), float(left.sum())
+    values = Stump(column, threshold, 0.0, 1.0, combination).values(points)
+    left_sum, left_mass, right_sum, right_mass = _side_sums(
+        values, points.dtype.type(threshold), weights
+    )
     if real:
-        outputs = (
-            left_sum / max(float(np.abs(left).sum()), np.finfo(np.float64).tiny),
-            right_sum / max(float(np.abs(right).sum()), np.finfo(np.float64).tiny),
-        )
+        outputs = left_sum / max(left_mass, _TINY), right_sum / max(right_mass, _TINY)
     elif majority:
         outputs = (1.0 if left_sum > 0 else -1.0, 1.0 if right_sum > 0 else -1.0)
     else:

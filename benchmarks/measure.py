@@ -1,0 +1,221 @@
+"""Measures one fitted model, and keeps every measurement in a file as soon as it is made."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import hashlib
+import json
+import os
+import pickle
+import platform
+import time
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sets import Split
+from sklearn.base import clone
+
+PREDICTED_ROWS = 10_000
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "lightgbm", "xgboost")
+_SINGLE_CALLS = 50
+_WARM_POINTS = 20_000_000  # points that a warm-up may project
+
+
+class Results:
+    """Measurements by name, in a JSON file that is replaced whole after each of them.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    fresh : bool
+        Forget what the file holds.
+    """
+
+    def __init__(self, path: Path, *, fresh: bool = False) -> None:
+        self._path = path
+        self.records: dict[str, Any] = {}
+        if path.exists() and not fresh:
+            self.records = json.loads(path.read_text())
+
+    def done(self, key: str) -> bool:
+        """Return whether a measurement is there; one that failed is made again."""
+        return key in self.records and "failed" not in self.records[key]
+
+    def put(self, key: str, record: Any) -> None:
+        """Keep a measurement."""
+        self.records[key] = record
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        draft = self._path.with_suffix(".tmp")
+        draft.write_text(json.dumps(self.records, indent=1))
+        os.replace(draft, self._path)
+
+    def once(self, key: str, make: Callable[[], Any]) -> Any:
+        """Return the measurement of that name, made now if it is not there."""
+        if not self.done(key):
+            self.put(key, make())
+        return self.records[key]
+
+    def attempt(self, key: str, make: Callable[[], Any]) -> None:
+        """Make a measurement if it is not there; keep why it failed where it did."""
+        try:
+            self.once(key, make)
+        except Exception as error:  # the other measurements go on
+            self.put(key, {"failed": type(error).__name__, "message": str(error)})
+
+
+def cores() -> int:
+    """Return the number of cores this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def environment() -> dict[str, Any]:
+    """Return cores and versions."""
+    packages = {name: version(name) for name in PACKAGES}
+    return {"cores": cores(), "python": platform.python_version(), **packages}
+
+
+def _status(field: str) -> int:
+    """Return a size in /proc/self/status in bytes."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(field))
+
+
+class PeakMemory:
+    """Context manager: by how much resident memory rose at most, in `bytes`.
+
+    Memory that earlier fits left with the allocator is given back first; the highest resident
+    size is the one the kernel notes, which is reset at the start.
+    """
+
+    bytes = 0
+
+    def __enter__(self) -> PeakMemory:
+        gc.collect()
+        ctypes.CDLL(None).malloc_trim(0)
+        Path("/proc/self/clear_refs").write_text("5")
+        self._start = _status("VmRSS")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bytes = _status("VmHWM") - self._start
+
+
+class _Counter:
+    """A file that keeps only its length: some forests are larger than memory twice over."""
+
+    size = 0
+
+    def write(self, data: Any) -> int:
+        """Count the bytes."""
+        self.size += memoryview(data).nbytes
+        return memoryview(data).nbytes
+
+
+def pickled_bytes(model: Any) -> int:
+    """Return the length of the pickled model."""
+    counter = _Counter()
+    pickle.Pickler(counter).dump(model)
+    return counter.size
+
+
+def seconds(call: Callable[[], Any]) -> float:
+    """Return the time of one call."""
+    began = time.perf_counter()
+    call()
+    return time.perf_counter() - began
+
+
+def warm_up(model: Any, data: Split) -> None:
+    """Fit a few rounds, so that no kernel is compiled or loaded while the clock runs.
+
+    Ours take the whole training part in few dimensions, kept in memory and not, as kernels differ
+    by that and by the size of the data.
+    """
+    parameters = model.get_params(deep=False)
+    rounds = "max_iter" if "max_iter" in parameters else "n_estimators"
+    changes: list[dict[str, Any]] = [{rounds: 3}]
+    part = slice(200)
+    if "n_projections" in parameters:
+        part = slice(None)
+        n_projections = int(np.clip(_WARM_POINTS // data.n_points, 16, 256))
+        changes[0]["n_projections"] = n_projections
+        if parameters.get("projections_per_round"):
+            changes[0]["projections_per_round"] = 2
+        if "max_memory" in parameters:
+            changes.append({**changes[0], "max_memory": n_projections * data.n_points / 2})
+    X, y = data.X[part], np.unique(data.y[part], return_inverse=True)[1]
+    with warnings.catch_warnings(), suppress(MemoryError):
+        warnings.simplefilter("ignore")
+        for change in changes:
+            clone(model).set_params(**change).fit(X, y).predict(X[:1])
+
+
+def rounds_of(model: Any) -> int:
+    """Return the number of rounds, or trees, in a fitted model."""
+    for name in ("n_iter_", "n_estimators_"):
+        if hasattr(model, name):
+            return int(getattr(model, name))
+    if hasattr(model, "estimators_"):
+        return len(model.estimators_)
+    return int(model.get_num_boosting_rounds())
+
+
+def digest(model: Any) -> str:
+    """Return a number that two models of ours share only if they are the same bit for bit."""
+    stumps = model._hypotheses
+    arrays = (model.weights_, stumps.columns, stumps.thresholds, stumps.left, stumps.right)
+    return hashlib.sha256(b"|".join(array.tobytes() for array in arrays)).hexdigest()
+
+
+def tiled(X: NDArray) -> NDArray:
+    """Return the rows again and again, up to 10 000."""
+    return np.ascontiguousarray(X[np.arange(PREDICTED_ROWS) % len(X)])
+
+
+def prediction_times(models: dict[str, Any], X: NDArray) -> dict[str, dict[str, float]]:
+    """Return the median times of 10 000 rows (s) and of one row (ms), models taking turns."""
+    many, one = tiled(X), X[:1].copy()
+    found: dict[str, dict[str, float]] = {name: {} for name in models}
+    first = {name: seconds(lambda m=model: m.predict(many)) for name, model in models.items()}
+    for field, rows, repeats in (("predict_s", many, 5), ("single_ms", one, _SINGLE_CALLS)):
+        times: dict[str, list[float]] = {name: [] for name in models}
+        for _ in range(repeats):
+            for name, model in models.items():
+                if len(rows) == 1 or first[name] < 2:  # slow ones are timed once
+                    times[name].append(seconds(lambda m=model, rows=rows: m.predict(rows)))
+        for name, taken in times.items():
+            median = float(np.median(taken or [first[name]]))
+            found[name][field] = 1000 * median if len(rows) == 1 else median
+    return found
+
+
+def measure(model: Any, data: Split) -> dict[str, Any]:
+    """Fit and use a model; return all that is measured."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with PeakMemory() as peak:
+            fit_s = seconds(lambda: model.fit(data.X, data.y))
+        if getattr(model, "stopped_", None) == "interrupted":
+            raise KeyboardInterrupt  # ours keep the rounds done so far and go on
+        return {
+            "error": float(100 * np.mean(model.predict(data.X_test) != data.y_test)),
+            "fit_s": fit_s,
+            **prediction_times({"": model}, data.X_test)[""],
+            "bytes": pickled_bytes(model),
+            "peak_bytes": peak.bytes,
+            "rounds": rounds_of(model),
+        }
+
+
+def measure_warm(model: Any, data: Split) -> dict[str, Any]:
+    """Warm up, then measure."""
+    warm_up(model, data)
+    return measure(model, data)

@@ -1,0 +1,265 @@
+"""Writes the page on performance from the results, and from nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from asked import QUESTIONS
+from costs import LONG_FIT, Plan
+from peers import BASE, PEERS, table_key
+from pictures import draw_scaling, draw_trade_off
+from scaling import BASE as SCALING_BASE
+from scaling import DIMENSIONS_A_ROUND, MODELS, SIZES, curves, exponent
+
+FIELDS = ("error", "fit_s", "predict_s", "single_ms", "bytes", "peak_bytes", "rounds")
+HEAD = (
+    "model",
+    "rounds",
+    "test error, %",
+    "fit, s",
+    f"/ {BASE}",
+    "predict 10 000 rows, s",
+    f"/ {BASE}",
+    "predict 1 row, ms",
+    "model, kB",
+    "peak memory of the fit, MB",
+)
+INTRO = """\
+# Performance
+
+Made by `RANDOMBOOST_DATA=folder python benchmarks/performance.py{options}`; do not edit by hand.
+
+## Setting
+
+{cores} cores; Python {python}; {packages}.
+
+All models run in one process, one after the other, run by run, and use all cores; AdaBoost has no
+threads. Each is warmed up before its first timing, so nothing is compiled while the clock runs.
+{figures} Peak memory is the rise of the resident memory during
+the fit. A model's size is that of its pickle. A fit that would take more than about 3 minutes or
+more than 10 GB is left out, and its row says so.
+
+The paper's sets are split 75/25 at random and scaled to [-1, 1]; pendigits-100 and usps-100 have
+100 samples a class. MNIST comes as pixels in [0, 1] and as "hog": deslanted, HOG on three levels,
+PCA to 90 % of the variance. Generated data are Gaussian clusters, three a class.
+
+"rank exact" is RBoost-rank in the paper's form, with n = 20000 dimensions that are all searched
+every round. "rank part" searches some of them, drawn anew every round: 3e6 / (m k), between 2 and
+400, for m rows and k classes; it may take 2 GB for them. "proj" is RBoost-proj with n = 1000 and
+tol = 0; from 10 000 rows on it takes 255 bins a feature. Every model is also run at its defaults;
+"rank part" is then rank at its defaults with the same number of dimensions a round. The rounds of
+the random forest are trees. Columns "/ {base}" are times divided by {base}'s in the same setting.
+"""
+ASKED = """\
+## What was asked
+
+| | measured | asked | |
+|---|---|---|---|
+{rows}
+"""
+SCALING = """\
+## Scaling
+
+The time of a fit when one size grows and the others stay at {base}, on generated data; "rank part"
+searches {part} dimensions a round. In legends and table: the exponent, fitted on the larger half.
+
+![Time of a fit over m, n, k, d and T]({picture})
+
+| | {axes} |
+|---|{rule}|
+{rows}
+"""
+
+
+def _number(value: float) -> str:
+    """Return a number with three digits that count."""
+    if abs(value) >= 100:
+        return f"{value:.0f}"
+    return f"{value:.3g}"
+
+
+def _row(cells: tuple[str, ...] | list[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def merged(records: dict[str, Any], prefix: str) -> dict[str, Any] | None:
+    """Return the medians over the runs of one model, or why it failed, or None."""
+    runs = [record for key, record in records.items() if key.startswith(prefix + "/")]
+    good = [record for record in runs if "failed" not in record]
+    if not good:
+        return runs[0] if runs else None
+    return {**{field: median(r[field] for r in good) for field in FIELDS}, "runs": len(good)}
+
+
+def _cells(found: dict[str, Any], base: dict[str, Any] | None) -> list[str]:
+    def ratio(field: str) -> str:
+        return _number(found[field] / base[field]) if base else "-"
+
+    return [
+        f"{found['error']:.2f}",
+        _number(found["fit_s"]) + ("*" if found["runs"] == 1 else ""),
+        ratio("fit_s"),
+        _number(found["predict_s"]),
+        ratio("predict_s"),
+        _number(found["single_ms"]),
+        _number(found["bytes"] / 1e3),
+        _number(found["peak_bytes"] / 1e6),
+    ]
+
+
+def _model_row(
+    records: dict[str, Any], plan: Plan, name: str, model: str, rounds: int | None
+) -> str:
+    label = "default" if rounds is None else str(rounds)
+    cost = plan.cost(name, model, rounds)
+    found = merged(records, table_key(name, model, rounds))
+    if found is None or "failed" in found:
+        why = "not measured"
+        if found is not None:
+            why = f"failed: {found['failed']}"
+        elif isinstance(cost, str):
+            why = f"left out: {cost}"
+        return _row([model, label, why, *[""] * (len(HEAD) - 3)])
+    base = merged(records, table_key(name, BASE, rounds))
+    if base is not None and "failed" in base:
+        base = None
+    if rounds is None:
+        label = f"default ({found['rounds']:.0f})"
+    elif found["rounds"] < rounds:
+        label = f"{rounds} (ended after {found['rounds']:.0f})"
+    return _row([model, label, *_cells(found, base)])
+
+
+def _set_section(records: dict[str, Any], plan: Plan, name: str) -> str:
+    shape = records[f"set/{name}"]
+    rows = [
+        _model_row(records, plan, name, model, rounds)
+        for rounds in plan.settings(name)
+        for model in PEERS
+    ]
+    about = (
+        f"{shape['rows']} training rows, {shape['features']} features, {shape['classes']} classes."
+    )
+    rule = "|---" * len(HEAD) + "|"
+    return "\n".join([f"## {name}", "", about, "", _row(HEAD), rule, *rows, ""])
+
+
+def _value(value: float | bool | str, unit: str) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = value if isinstance(value, str) else _number(value)
+    if unit == "bytes":
+        text = f"{value:.0f}"
+    return f"{text} {unit}".strip()
+
+
+def _verdict(check: dict[str, Any]) -> tuple[str, str]:
+    """Return what was asked, in words, and whether it is reached."""
+    value, limit = check["value"], check["limit"]
+    if isinstance(value, bool):
+        return "yes", "reached" if value else "not reached"
+    if isinstance(value, str):
+        return "none", "reached" if value == "none" else "not reached"
+    if limit is None:
+        return "", ""
+    words = f"{'at most' if check['most'] else 'at least'} {_value(limit, check['unit'])}"
+    good = value <= limit if check["most"] else value >= limit
+    return words, "reached" if good else "not reached"
+
+
+def _asked_section(records: dict[str, Any]) -> str:
+    rows = []
+    for name in QUESTIONS:
+        record = records.get(name)
+        if record is not None and "failed" in record:
+            rows.append(_row([f"question {name[-1]}", f"failed: {record['failed']}", "", ""]))
+        for check in (record or {}).get("checks", []):
+            measured = _value(check["value"], check["unit"])
+            rows.append(_row([check["what"], measured, *_verdict(check)]))
+    return ASKED.format(rows="\n".join(rows)) if rows else ""
+
+
+def _scaling_section(records: dict[str, Any], out: Path) -> str:
+    found = curves(records)
+    if not found:
+        return ""
+    picture = out.with_suffix("") / "scaling.svg"
+    draw_scaling(records, picture)
+    rows = [
+        _row(
+            [
+                model,
+                *(
+                    f"{exponent(*found[axis, model]):.2f}" if (axis, model) in found else "-"
+                    for axis in SIZES
+                ),
+            ]
+        )
+        for model in MODELS
+    ]
+    return SCALING.format(
+        base=", ".join(f"{axis} = {size}" for axis, size in SCALING_BASE.items()),
+        part=DIMENSIONS_A_ROUND,
+        picture=picture.relative_to(out.parent).as_posix(),
+        axes=" | ".join(SIZES),
+        rule="|".join(["---"] * len(SIZES)),
+        rows="\n".join(rows),
+    )
+
+
+def _trade_off_section(records: dict[str, Any], plan: Plan, names: list[str], out: Path) -> str:
+    points: dict[str, dict[str, tuple[float, float]]] = {}
+    for name in names:
+        rounds = plan.settings(name)[0]
+        found = {model: merged(records, table_key(name, model, rounds)) for model in PEERS}
+        points[f"{name}, {rounds} rounds"] = {
+            model: (record["fit_s"], record["error"])
+            for model, record in found.items()
+            if record is not None and "failed" not in record
+        }
+    picture = out.with_suffix("") / "trade-off.svg"
+    draw_trade_off(points, picture)
+    link = picture.relative_to(out.parent).as_posix()
+    return f"## Error and time at a glance\n\n![Test error over the time of a fit]({link})\n"
+
+
+def _figures(records: dict[str, Any], plan: Plan, names: list[str]) -> str:
+    """Return the sentence on how many runs the figures stand for."""
+    found = [
+        merged(records, table_key(name, model, rounds))
+        for name in names
+        for rounds in plan.settings(name)
+        for model in PEERS
+    ]
+    runs = [record["runs"] for record in found if record and record.get("runs", 1) > 1]
+    if not runs:
+        return "Figures are of one run."
+    return (
+        f"Figures are medians of at least {min(runs)} runs with\ndifferent seeds, and different "
+        "splits where the split is random; those of one run bear a star (*),\nas fits of more "
+        f"than {LONG_FIT:g} s do."
+    )
+
+
+def write_page(records: dict[str, Any], plan: Plan, out: Path) -> None:
+    """Write the page and its pictures."""
+    setting = records["environment"]
+    versions = {k: v for k, v in setting.items() if k not in ("cores", "python")}
+    names = [name for name in plan.sets if f"set/{name}" in records]
+    intro = INTRO.format(
+        options=" --quick" if plan.quick else "",
+        cores=setting["cores"],
+        python=setting["python"],
+        packages=", ".join(f"{name} {number}" for name, number in versions.items()),
+        figures=_figures(records, plan, names),
+        base=BASE,
+    )
+    sections = [intro, _asked_section(records)]
+    if names:
+        sections.append(_trade_off_section(records, plan, names, out))
+    sections += [_set_section(records, plan, name) for name in names]
+    sections.append(_scaling_section(records, out))
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text("\n".join(section for section in sections if section))

@@ -1,0 +1,72 @@
+"""The pictures of the page on performance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+from scaling import MEANING, MODELS, SIZES, curves, exponent
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.ticker import FixedLocator, Locator, LogLocator, NullLocator
+
+_PANELS_A_ROW = 4
+
+
+def _save(figure: Any, path: Path) -> None:
+    """Write a picture that is the same for the same results."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with plt.rc_context({"svg.hashsalt": "randomboost"}):
+        figure.savefig(path, bbox_inches="tight", metadata={"Date": None})
+    plt.close(figure)
+
+
+def _plain_ticks(axis: Any, locator: Locator) -> None:
+    """Label a logarithmic axis with ordinary numbers."""
+    axis.set_major_locator(locator)
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_locator(NullLocator())
+
+
+def draw_scaling(records: dict[str, Any], path: Path) -> None:
+    """Draw the time of a fit over each size, log-log, with the exponents."""
+    found = curves(records)
+    figure, panels = plt.subplots(1, len(SIZES), figsize=(15, 3.4), sharey=True)
+    for panel, axis in zip(panels, SIZES, strict=True):
+        for model in MODELS:
+            if (axis, model) in found:
+                sizes, times = found[axis, model]
+                panel.loglog(sizes, times, "o-", label=f"{model}: {exponent(sizes, times):.2f}")
+        _plain_ticks(panel.xaxis, FixedLocator(SIZES[axis]))
+        _plain_ticks(panel.yaxis, LogLocator(subs=(1, 3)))
+        panel.set_xlabel(MEANING[axis])
+        panel.legend(fontsize=8)
+        panel.grid(alpha=0.3)
+    panels[0].set_ylabel("fit, seconds")
+    _save(figure, path)
+
+
+def draw_trade_off(points: dict[str, dict[str, tuple[float, float]]], path: Path) -> None:
+    """Draw test error over fit time, a panel a data set; points are (seconds, error %)."""
+    n_rows = -(-len(points) // _PANELS_A_ROW)
+    figure, panels = plt.subplots(
+        n_rows, _PANELS_A_ROW, figsize=(15, 3.2 * n_rows), squeeze=False, layout="constrained"
+    )
+    names = list(dict.fromkeys(name for found in points.values() for name in found))
+    for panel, (title, found) in zip(panels.flat, points.items(), strict=False):
+        for number, name in enumerate(names):
+            if name in found:
+                panel.plot(*found[name], "o^sDvPX*"[number % 8], color=f"C{number}")
+        panel.set(title=title, xscale="log", xlabel="fit, seconds", ylabel="test error, %")
+        _plain_ticks(panel.xaxis, LogLocator(subs=(1, 2, 5)))
+        panel.grid(alpha=0.3)
+    for panel in panels.flat[len(points) :]:
+        panel.set_axis_off()
+    marks = [
+        plt.Line2D([], [], marker="o^sDvPX*"[number % 8], color=f"C{number}", linestyle="")
+        for number in range(len(names))
+    ]
+    figure.legend(marks, names, loc="outside lower center", ncols=len(names))
+    _save(figure, path)

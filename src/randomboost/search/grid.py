@@ -1,0 +1,210 @@
+"""Bin codes of projected dimensions, one byte a point, made without sorting.
+
+A column is laid over a fine grid of cells; neighbouring cells are then put together into bins of
+about equal numbers of points. Codes rise with the values exactly, so a search may rely on them:
+all points of a lower bin have lower values.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ..compiling import kernel
+from ..points import ProjectedPoints, project_row
+
+MOST_BINS = 256
+_CELLS = 2048
+_SAMPLE = 256  # points that decide where the grid lies
+
+
+@kernel
+def _span(sample):
+    """Find the ends of the grid of a column from a sample of its values.
+
+    It covers the middle 90 % of the sample and half as much on either side; what is farther out
+    falls into the outermost cells.
+    """
+    ordered = np.sort(sample)
+    n = len(ordered)
+    low = np.float64(ordered[n // 20])
+    high = np.float64(ordered[n - 1 - n // 20])
+    margin = 0.5 * (high - low)
+    return low - margin, high + margin
+
+
+@kernel
+def _scale(low, high):
+    """Cells a unit of value."""
+    width = high - low
+    return min(_CELLS / width, 1e300) if width > 0.0 and width < np.inf else 0.0
+
+
+@kernel
+def _cells_of(values, low, scale, cells):
+    """Cell of every value."""
+    for i in range(len(values)):
+        place = (np.float64(values[i]) - low) * scale
+        cells[i] = np.uint16(min(max(place, 0.0), _CELLS - 1.0))
+
+
+@kernel
+def fine_codes(values, n_cells):
+    """Cells of an even grid over all values as codes, from 0 on, and the last one."""
+    low = np.float64(values.min())
+    high = np.float64(values.max())
+    width = high - low
+    scale = min(n_cells / width, 1e300) if width > 0.0 and width < np.inf else 0.0
+    codes = np.empty(len(values), np.uint16)
+    for i in range(len(values)):
+        place = (np.float64(values[i]) - low) * scale
+        codes[i] = np.uint16(min(max(place, 0.0), n_cells - 1.0))
+    return codes, np.int64(codes.max())
+
+
+@kernel
+def _bins_of(cells, max_bins, counts, bin_of_cell, codes):
+    """Put cells together into bins and give every point its code; return the last bin.
+
+    A bin ends when it has its share of the points, or at any cell while there are bins enough
+    for all cells that are left.
+    """
+    n = len(cells)
+    counts[:] = 0
+    for i in range(n):
+        counts[cells[i]] += 1
+    left = 0
+    for cell in range(_CELLS):
+        left += counts[cell] > 0
+    before = 0
+    current = 0
+    for cell in range(_CELLS):
+        if counts[cell] > 0:
+            full = before * max_bins >= (current + 1) * n
+            if before > 0 and current < max_bins - 1 and (full or left < max_bins - current):
+                current += 1
+            left -= 1
+        before += counts[cell]
+        bin_of_cell[cell] = current
+    for i in range(n):
+        codes[i] = bin_of_cell[cells[i]]
+    return current
+
+
+@kernel
+def _bin_projections(features, directions, classes, samples, max_bins, codes, last_bins):
+    """Project dense features (d, m) on directions (k, columns, d) and bin every column.
+
+    The values of one class at a time are in memory, so the grid comes from a first look at the
+    given samples of the given classes.
+    """
+    n_classes, n_columns, _ = directions.shape
+    n_samples = features.shape[1]
+    few = np.ascontiguousarray(features[:, samples])
+    n_few = len(samples)
+    sample = np.empty(len(classes) * n_few, features.dtype)
+    row = np.empty(n_samples, features.dtype)
+    cells = np.empty(n_classes * n_samples, np.uint16)
+    counts = np.empty(_CELLS, np.int64)
+    bin_of_cell = np.empty(_CELLS, np.uint8)
+    for v in range(n_columns):
+        for c in range(len(classes)):
+            project_row(few, directions[classes[c], v], sample[c * n_few : (c + 1) * n_few])
+        low, high = _span(sample)
+        if not low < high:  # too uniform a sample: the ends of all values
+            low = np.inf
+            high = -np.inf
+            for r in range(n_classes):
+                project_row(features, directions[r, v], row)
+                low = min(low, np.float64(row.min()))
+                high = max(high, np.float64(row.max()))
+        scale = _scale(low, high)
+        for r in range(n_classes):
+            project_row(features, directions[r, v], row)
+            _cells_of(row, low, scale, cells[r * n_samples : (r + 1) * n_samples])
+        last_bins[v] = _bins_of(cells, max_bins, counts, bin_of_cell, codes[v])
+
+
+@kernel
+def _bin_values(values, sampled, max_bins, codes):
+    """Bin one column whose values are there; return the last bin."""
+    low, high = _span(values[sampled])
+    if not low < high:
+        low = np.float64(values.min())
+        high = np.float64(values.max())
+    cells = np.empty(len(values), np.uint16)
+    _cells_of(values, low, _scale(low, high), cells)
+    counts = np.empty(_CELLS, np.int64)
+    bin_of_cell = np.empty(_CELLS, np.uint8)
+    return _bins_of(cells, max_bins, counts, bin_of_cell, codes)
+
+
+def _sampled(points: ProjectedPoints) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return some classes and some samples: their points decide where a grid lies."""
+    n_classes = points.projection.n_classes
+    n_samples = points.n_points // n_classes
+    classes = np.unique(np.linspace(0, n_classes - 1, min(n_classes, 32)).astype(np.int64))
+    few = min(n_samples, -(-_SAMPLE // len(classes)))
+    return classes, np.unique(np.linspace(0, n_samples - 1, few).astype(np.int64))
+
+
+def bin_values(
+    points: ProjectedPoints, values: NDArray, max_bins: int
+) -> tuple[NDArray[np.uint8], int]:
+    """Return the codes of one column whose values are known, and its last bin.
+
+    Parameters
+    ----------
+    points : ProjectedPoints
+        The points.
+    values : ndarray of shape (n_points,)
+        Their values.
+    max_bins : int
+        Largest number of bins, at most `MOST_BINS`.
+
+    Returns
+    -------
+    tuple of (ndarray, int)
+        As a row of `bin_columns`.
+    """
+    classes, samples = _sampled(points)
+    sampled = (
+        classes[:, None] * (points.n_points // points.projection.n_classes) + samples
+    ).ravel()
+    codes = np.empty(len(values), np.uint8)
+    return codes, _bin_values(values, sampled, max_bins, codes)
+
+
+def bin_columns(
+    points: ProjectedPoints, columns: NDArray[np.int64], max_bins: int
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return the codes of some columns.
+
+    Parameters
+    ----------
+    points : ProjectedPoints
+        The points.
+    columns : ndarray of int64
+        Which columns.
+    max_bins : int
+        Largest number of bins, at most `MOST_BINS`.
+
+    Returns
+    -------
+    tuple of ndarray
+        Codes of shape (n_columns, n_points), and the last bin of every column. Bin 0 and the last
+        one hold points.
+    """
+    codes = np.empty((len(columns), points.n_points), np.uint8)
+    last_bins = np.empty(len(columns), np.int64)
+    features: Any = points.features
+    if sp.issparse(features):
+        for at, column in enumerate(columns):
+            codes[at], last_bins[at] = bin_values(points, points.column(int(column)), max_bins)
+    else:
+        directions = points.directions(columns)
+        _bin_projections(features, directions, *_sampled(points), max_bins, codes, last_bins)
+    return codes, last_bins

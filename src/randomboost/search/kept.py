@@ -1,0 +1,250 @@
+"""Histograms of all dimensions that are kept from round to round and refreshed where needed.
+
+For every dimension the positive and the negative weight in each of 64 bins is kept, for weights
+that may lag behind the true ones. A round moves only the points whose weight has drifted most, in
+all dimensions, until the weight that still lags could change no prefix sum by more than a part of
+the best edge. The kept histograms then bound every dimension's edge from above: prefix sum at a
+bin, plus what the bin's own points could add, plus what lags. Few dimensions pass.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..compiling import kernel
+from ..parallel import ThreadTeam
+from .heaviest import heavy_from
+
+LANES = 64  # dimensions side by side: the codes of one point are one cache line
+_BINS = 64
+_ROW = 2 * _BINS * LANES  # histogram entries of one block: bin, sign, lane
+_AHEAD = 32  # points whose codes are fetched together, which hides the latency of memory
+_UNITS = float(2**28)  # absolute sum of the kept weights when they are made anew
+_FIRST_LAG = 0.2  # share of the best edge by which prefix sums may lag, at first
+_MOST_LAG = 0.5
+_BALANCE = 10  # the work of scanning rises with the lag faster than that of moving falls
+
+
+@kernel
+def _interleave(codes, shift, block):
+    """Write codes (columns, points) as ``block[point, lane]``, in coarser bins."""
+    n_columns, n_points = codes.shape
+    for start in range(0, n_points, 64):
+        stop = min(start + 64, n_points)
+        for lane in range(n_columns):
+            row = codes[lane]
+            for i in range(start, stop):
+                block[i, lane] = row[i] >> shift
+    for lane in range(n_columns, block.shape[1]):
+        for i in range(n_points):
+            block[i, lane] = 0
+
+
+@kernel
+def _common_scale(weights, kept, scale):
+    """Scale at which the true weights agree best with the kept ones: a weighted median ratio."""
+    n = len(weights)
+    step = max(1, n // 512)
+    ratios = np.empty(n // step + 1)
+    masses = np.empty(n // step + 1)
+    found = 0
+    for i in range(0, n, step):
+        if kept[i] != 0 and weights[i] != 0:
+            ratios[found] = scale * weights[i] / kept[i]
+            masses[found] = abs(kept[i])
+            found += 1
+    if found == 0:
+        return scale
+    order = np.argsort(ratios[:found])
+    half = 0.5 * masses[:found].sum()
+    at = 0
+    while at < found - 1 and half > masses[order[at]]:
+        half -= masses[order[at]]
+        at += 1
+    ratio = ratios[order[at]]
+    return scale / ratio if ratio > 0 else scale
+
+
+@kernel
+def _refresh(weights, kept, scale, tolerated, points, signs, changes):
+    """Move the kept weights that lag most; list the moves; return their number and the lags.
+
+    The lags are the most that the weights left behind could add to a prefix sum, and take from it,
+    in kept units.
+    """
+    n = len(weights)
+    gaps = np.empty(n, np.float32)
+    for i in range(n):
+        gaps[i] = abs(scale * weights[i] - kept[i])
+    buckets, first = heavy_from(gaps, 2.0 * tolerated)
+    n_moves = 0
+    up = 0.0
+    down = 0.0
+    for i in range(n):
+        if buckets[i] >= first:
+            new = np.int32(np.rint(scale * weights[i]))
+            old = kept[i]
+            if new != old:
+                if (new < 0) != (old < 0) and old != 0:  # leaves one sign's bins for the other's
+                    points[n_moves] = i
+                    signs[n_moves] = old < 0
+                    changes[n_moves] = -old
+                    n_moves += 1
+                    old = np.int32(0)
+                if new != old:
+                    points[n_moves] = i
+                    signs[n_moves] = new < 0 if new != 0 else old < 0
+                    changes[n_moves] = new - old
+                    n_moves += 1
+                kept[i] = new
+        gap = scale * weights[i] - kept[i]
+        if gap > 0:
+            up += gap
+        else:
+            down -= gap
+    return n_moves, up, down
+
+
+@kernel
+def _move(blocks, histograms, points, signs, changes, start, stop):
+    """Add the changes to the histograms of the blocks start .. stop.
+
+    `blocks` holds the codes of eight dimensions in a word.
+    """
+    n_moves = len(points)
+    words = LANES // 8
+    fetched = np.empty((_AHEAD, words), np.uint64)
+    for b in range(start, stop):
+        histogram = histograms[b]
+        block = blocks[b]
+        for first in range(0, n_moves, _AHEAD):
+            count = min(_AHEAD, n_moves - first)
+            for u in range(count):
+                source = block[points[first + u]]
+                target = fetched[u]
+                for w in range(words):
+                    target[w] = source[w]
+            for u in range(count):
+                change = changes[first + u]
+                base = np.uint64(signs[first + u] * LANES)
+                for w in range(words):
+                    word = fetched[u, w]
+                    for j in range(8):
+                        code = (word >> np.uint64(8 * j)) & np.uint64(255)
+                        place = code * np.uint64(2 * LANES) + base + np.uint64(8 * w + j)
+                        histogram[place] += change
+
+
+@kernel
+def _extremes(histograms, lowest, highest, start, stop):
+    """Bounds of the prefix sums inside all bins, for the blocks start .. stop."""
+    prefix = np.empty(LANES, np.int32)
+    low = np.empty(LANES, np.int32)
+    high = np.empty(LANES, np.int32)
+    for b in range(start, stop):
+        histogram = histograms[b].reshape(_BINS, 2, LANES)
+        prefix[:] = 0
+        low[:] = 0
+        high[:] = 0
+        for q in range(_BINS):
+            positive = histogram[q, 0]
+            negative = histogram[q, 1]
+            for lane in range(LANES):
+                high[lane] = max(high[lane], prefix[lane] + positive[lane])
+                low[lane] = min(low[lane], prefix[lane] + negative[lane])
+                prefix[lane] += positive[lane] + negative[lane]
+        lowest[b * LANES : (b + 1) * LANES] = low
+        highest[b * LANES : (b + 1) * LANES] = high
+
+
+class KeptHistograms:
+    """Upper bounds of the edges of all dimensions, from histograms kept between rounds.
+
+    Parameters
+    ----------
+    n_columns, n_points : int
+        Numbers of dimensions and points.
+    max_bins : int
+        Number of bins of the codes that `put` receives.
+    team : ThreadTeam
+        Threads.
+    """
+
+    def __init__(self, n_columns: int, n_points: int, max_bins: int, team: ThreadTeam) -> None:
+        self._n_columns = n_columns
+        self._team = team
+        n_blocks = -(-n_columns // LANES)
+        self._blocks = np.empty((n_blocks, n_points, LANES), np.uint8)
+        self._words = self._blocks.view(np.uint64)
+        self._histograms = np.zeros((n_blocks, _ROW), np.int32)
+        self._shift = np.uint8(max(0, (max_bins - 1).bit_length() - (_BINS - 1).bit_length()))
+        self._kept = np.zeros(n_points, np.int32)
+        self._scale = 0.0
+        self._tolerated = 0.0  # in units of the true weights
+        self._lag = _FIRST_LAG
+        self._moved = 0
+        self._moves = (
+            np.empty(2 * n_points, np.int64),
+            np.empty(2 * n_points, np.int64),
+            np.empty(2 * n_points, np.int32),
+        )
+
+    @staticmethod
+    def bytes_needed(n_columns: int, n_points: int) -> int:
+        """Return the memory of all histograms and codes."""
+        n_blocks = -(-n_columns // LANES)
+        return n_blocks * (LANES * n_points + 4 * _ROW) + 44 * n_points
+
+    def put(self, number: int, codes: NDArray[np.uint8]) -> None:
+        """Take the codes of the block of `LANES` columns with the given number."""
+        _interleave(codes, self._shift, self._blocks[number])
+
+    def note_scanned(self, n_columns: int) -> None:
+        """Balance the two kinds of work: columns that passed the bounds, and points moved."""
+        scanned, moved = n_columns * len(self._kept), self._moved * self._n_columns
+        self._lag = min(self._lag * (1.05 if _BALANCE * scanned < moved else 0.95), _MOST_LAG)
+
+    def note_best(self, edge: float) -> None:
+        """Take note of the best edge of a round, which tells how far weights may lag."""
+        self._tolerated = 0.5 * self._lag * edge
+
+    def upper_bounds(self, weights: NDArray[np.int64], total: int) -> NDArray:
+        """Return for every column a number that its best edge does not exceed.
+
+        Parameters
+        ----------
+        weights : ndarray of int64
+            Signed weights of the points in fixed point.
+        total : int
+            Their sum.
+
+        Returns
+        -------
+        ndarray of float64
+            The bounds, in the units of the weights.
+        """
+        mass = float(np.abs(weights).sum())
+        scale = _common_scale(weights, self._kept, self._scale)
+        if not _UNITS / 16 <= scale * mass <= 4 * _UNITS:
+            self._histograms[:] = 0
+            self._kept[:] = 0
+            scale = _UNITS / mass
+        self._scale = scale
+        n_moves, up, down = _refresh(
+            weights, self._kept, scale, scale * self._tolerated, *self._moves
+        )
+        moves = [part[:n_moves] for part in self._moves]
+        self._moved = n_moves
+        n_blocks = len(self._blocks)
+        lowest = np.empty(n_blocks * LANES, np.int32)
+        highest = np.empty(n_blocks * LANES, np.int32)
+
+        def refresh(start: int, stop: int) -> None:
+            _move(self._words, self._histograms, *moves, start, stop)
+            _extremes(self._histograms, lowest, highest, start, stop)
+
+        self._team.run(refresh, n_blocks)
+        low = lowest[: self._n_columns] - (down + 1.0)  # the ones stand for rounding of the lags
+        high = highest[: self._n_columns] + (up + 1.0)
+        return np.maximum(total - 2.0 * low / scale, 2.0 * high / scale - total)
