@@ -106,7 +106,7 @@ def test_staged_forms_end_at_the_model(model, noisy, settings):
 @pytest.mark.parametrize("n_rounds", [1, 9])
 def test_a_stage_is_the_model_of_that_many_rounds(noisy, estimator, n_rounds):
     X, y = noisy
-    if isinstance(estimator, RBoostProjClassifier):  # every round solved as far as the last one
+    if estimator.correction == "total":  # every round solved as far as the last one
         estimator = clone(estimator).set_params(
             iterations_per_round=None, solver_options={"maxiter": 2000, "ftol": 0.0}
         )
@@ -148,7 +148,10 @@ def test_order_of_samples_does_not_matter(model, noisy):
     assert_array_equal(first.weights_, second.weights_)
 
 
-@pytest.mark.parametrize("settings", [{}, {"correction": "total"}, {"projections_per_round": 20}])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"correction": "total", "iterations_per_round": None}, {"projections_per_round": 20}],
+)
 def test_warm_start_goes_on_where_it_was(noisy, settings):
     X, y = noisy
     whole = RBoostRankClassifier(20, n_projections=60, random_state=0, **settings).fit(X, y)

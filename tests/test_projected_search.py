@@ -348,7 +348,7 @@ def test_both_ways_to_the_same_bins_of_any_features(n_features, dtype, tail):
         (data, kind)
         for data in DATA
         for kind in WEIGHTS
-        if data in ("float64", "repeated") or kind in (drifting, all_kinds)
+        if data == "float64" or kind in (drifting, all_kinds)
     ],
     ids=lambda part: part if isinstance(part, str) else part.__name__,
 )
@@ -374,9 +374,9 @@ def test_any_number_of_columns(form, n_columns):
 
 
 @every_form
-@pytest.mark.parametrize("n_samples", [1, 2, 3, 10, 700])
+@pytest.mark.parametrize("n_samples", [1, 2, 10, 500])
 def test_any_number_of_points(form, n_samples):
-    """With 700 samples the bins hold many points, and scales are learned from a part of them."""
+    """With 500 samples the bins hold many points, and scales are learned from a part of them."""
     points, rng = draw("float64", n_samples), np.random.default_rng(n_samples)
     every, oracle = np.arange(points.n_columns), BruteForce(points)
     columns = columns_of(form, points)
@@ -404,7 +404,7 @@ def test_threads_do_not_change_the_search(form, data, exact):
     with EagerTeam(2) as two:
         columns = columns_of(form, points, exact=exact)
         shared = columns_of(form, points, two, exact=exact)
-        for weights in all_kinds(points, np.random.default_rng(4), 12):
+        for weights in all_kinds(points, np.random.default_rng(4), 8):
             found = columns.search(weights, every)
             assert found == shared.search(weights, every)
     assert found is not None
@@ -513,12 +513,12 @@ def test_one_column_of_many_can_be_cut(form):
 
 @every_form
 @every_data
-@pytest.mark.parametrize("max_bins", [2, 64, 256])
+@pytest.mark.parametrize("max_bins", [2, 256])
 def test_histogram_search_over_many_rounds(form, data, max_bins):
     points, rng = draw(data, 120), np.random.default_rng(8)
     every, oracle = np.arange(points.n_columns), BruteForce(points, max_bins)
     columns = columns_of(form, points, exact=False, max_bins=max_bins)
-    for weights in all_kinds(points, rng, 15):
+    for weights in all_kinds(points, rng, 12):
         assert columns.search(weights, every) == oracle.search(weights, every)
 
 

@@ -375,6 +375,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
                 final_loss = trainer.finish() if history else None
                 if final_loss is not None:
                     history[-1]["loss"] = final_loss
+                    self._note_validation(trainer, data, history[-1])
             except KeyboardInterrupt:
                 if not history and not n_start:
                     raise
@@ -409,15 +410,21 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             if isinstance(noted, str):
                 return noted
             done = n_start + len(history) + 1
-            if data.y_val is not None:
-                wrong = trainer.validation_scores().argmax(axis=0) != data.y_val
-                noted["validation_error"] = float(np.average(wrong, weights=data.val_weight))
-                best.note(noted["validation_error"], done)
+            self._note_validation(trainer, data, noted)
+            best.note(noted.get("validation_error", np.inf), done)
             history.append(noted)
             progress.update(done, f"loss {noted['loss']:.5g}")
             if self.early_stopping and done - best.round >= self.n_iter_no_change:
                 return f"no lower validation error for {self.n_iter_no_change} rounds"
         return "all rounds done"
+
+    def _note_validation(
+        self, trainer: Trainer, data: TrainingData, noted: dict[str, float]
+    ) -> None:
+        """Add the validation error to what is noted of a round, where there is such a part."""
+        if data.y_val is not None:
+            wrong = trainer.validation_scores().argmax(axis=0) != data.y_val
+            noted["validation_error"] = float(np.average(wrong, weights=data.val_weight))
 
     def _append_history(self, history: Sequence[dict[str, float]], n_start: int) -> None:
         new = {key: np.array([noted[key] for noted in history]) for key in (history or [{}])[0]}

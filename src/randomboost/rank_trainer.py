@@ -106,6 +106,7 @@ class RankTrainer(Trainer):
         if self._total and start.hypotheses:
             self._rescore(start.weights)
         self._loss, self._signed = self._risk.evaluate(self._scores, self._team)
+        self._first_loss = self._loss
         self._perfect = bool(start.hypotheses) and not self._total and self._orders_all_pairs()
 
     def _make_columns(self, estimator: RBoostRankClassifier, n_rounds: int) -> Any:
@@ -148,8 +149,11 @@ class RankTrainer(Trainer):
 
     def _solve(self, weights: NDArray) -> NDArray:
         """Minimise (rankPrimal) or (App2) over all weights."""
-        unit = self._risk.unit(self._loss)
-        return minimise(self._objective, weights, self._options, unit=unit)[0]
+        return minimise(self._objective, weights, self._options, unit=self._unit())[0]
+
+    def _unit(self) -> float:
+        """Return the size against which changes of the loss are judged, also where it is 0."""
+        return self._risk.unit(max(self._loss, 1e-9 * self._first_loss))
 
     def _correct(self, edge: float) -> NDArray:
         """Correct all weights after a round whose weak classifier has the given edge."""
@@ -167,7 +171,7 @@ class RankTrainer(Trainer):
             value,
             gradient,
             iterations=self._iterations,
-            tolerance=ROUND_TOLERANCE * self._risk.unit(self._loss),
+            tolerance=ROUND_TOLERANCE * self._unit(),
         )
         return weights
 
@@ -179,6 +183,7 @@ class RankTrainer(Trainer):
         self.model.weights = weights
         if self.model.path:
             self.model.path[-1] = weights
+        self._rescore(weights)
         return self._objective(weights)[0]
 
     def _objective(self, weights: NDArray) -> tuple[float, NDArray]:

@@ -28,8 +28,18 @@ def _span(sample):
     It covers the middle 90 % of the sample and half as much on either side; what is farther out
     falls into the outermost cells.
     """
-    ordered = np.sort(sample)
+    ordered = sample.copy()
     n = len(ordered)
+    gap = 109  # Shell's sort of a few hundred numbers
+    while gap > 0:
+        for i in range(gap, n):
+            value = ordered[i]
+            j = i
+            while j >= gap and ordered[j - gap] > value:
+                ordered[j] = ordered[j - gap]
+                j -= gap
+            ordered[j] = value
+        gap = gap * 4 // 9
     low = np.float64(ordered[n // 20])
     high = np.float64(ordered[n - 1 - n // 20])
     margin = 0.5 * (high - low)
@@ -52,17 +62,26 @@ def _cells_of(values, low, scale, cells):
 
 
 @kernel
+def _ends(values, low, high):
+    """Widen an interval so that it holds all values."""
+    for i in range(len(values)):
+        low = min(low, np.float64(values[i]))
+        high = max(high, np.float64(values[i]))
+    return low, high
+
+
+@kernel
 def fine_codes(values, n_cells):
     """Cells of an even grid over all values as codes, from 0 on, and the last one."""
-    low = np.float64(values.min())
-    high = np.float64(values.max())
-    width = high - low
-    scale = min(n_cells / width, 1e300) if width > 0.0 and width < np.inf else 0.0
+    low, high = _ends(values, np.inf, -np.inf)
+    scale = n_cells / _CELLS * _scale(low, high)
     codes = np.empty(len(values), np.uint16)
+    last = np.int64(0)
     for i in range(len(values)):
         place = (np.float64(values[i]) - low) * scale
         codes[i] = np.uint16(min(max(place, 0.0), n_cells - 1.0))
-    return codes, np.int64(codes.max())
+        last = max(last, np.int64(codes[i]))
+    return codes, last
 
 
 @kernel
@@ -73,7 +92,8 @@ def _bins_of(cells, max_bins, counts, bin_of_cell, codes):
     for all cells that are left.
     """
     n = len(cells)
-    counts[:] = 0
+    for cell in range(_CELLS):
+        counts[cell] = 0
     for i in range(n):
         counts[cells[i]] += 1
     left = 0
@@ -95,16 +115,15 @@ def _bins_of(cells, max_bins, counts, bin_of_cell, codes):
 
 
 @kernel
-def _bin_projections(features, directions, classes, samples, max_bins, codes, last_bins):
+def _bin_projections(features, directions, classes, few, max_bins, codes, last_bins):
     """Project dense features (d, m) on directions (k, columns, d) and bin every column.
 
     The values of one class at a time are in memory, so the grid comes from a first look at the
-    given samples of the given classes.
+    features `few` of some samples, for the given classes.
     """
     n_classes, n_columns, _ = directions.shape
     n_samples = features.shape[1]
-    few = np.ascontiguousarray(features[:, samples])
-    n_few = len(samples)
+    n_few = few.shape[1]
     sample = np.empty(len(classes) * n_few, features.dtype)
     row = np.empty(n_samples, features.dtype)
     cells = np.empty(n_classes * n_samples, np.uint16)
@@ -119,8 +138,7 @@ def _bin_projections(features, directions, classes, samples, max_bins, codes, la
             high = -np.inf
             for r in range(n_classes):
                 project_row(features, directions[r, v], row)
-                low = min(low, np.float64(row.min()))
-                high = max(high, np.float64(row.max()))
+                low, high = _ends(row, low, high)
         scale = _scale(low, high)
         for r in range(n_classes):
             project_row(features, directions[r, v], row)
@@ -129,12 +147,11 @@ def _bin_projections(features, directions, classes, samples, max_bins, codes, la
 
 
 @kernel
-def _bin_values(values, sampled, max_bins, codes):
+def _bin_values(values, sample, max_bins, codes):
     """Bin one column whose values are there; return the last bin."""
-    low, high = _span(values[sampled])
+    low, high = _span(sample)
     if not low < high:
-        low = np.float64(values.min())
-        high = np.float64(values.max())
+        low, high = _ends(values, np.inf, -np.inf)
     cells = np.empty(len(values), np.uint16)
     _cells_of(values, low, _scale(low, high), cells)
     counts = np.empty(_CELLS, np.int64)
@@ -175,7 +192,7 @@ def bin_values(
         classes[:, None] * (points.n_points // points.projection.n_classes) + samples
     ).ravel()
     codes = np.empty(len(values), np.uint8)
-    return codes, _bin_values(values, sampled, max_bins, codes)
+    return codes, _bin_values(values, values[sampled], max_bins, codes)
 
 
 def bin_columns(
@@ -206,5 +223,7 @@ def bin_columns(
             codes[at], last_bins[at] = bin_values(points, points.column(int(column)), max_bins)
     else:
         directions = points.directions(columns)
-        _bin_projections(features, directions, *_sampled(points), max_bins, codes, last_bins)
+        classes, samples = _sampled(points)
+        few = np.ascontiguousarray(features[:, samples])
+        _bin_projections(features, directions, classes, few, max_bins, codes, last_bins)
     return codes, last_bins

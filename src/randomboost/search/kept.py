@@ -41,28 +41,17 @@ def _interleave(codes, shift, block):
             block[i, lane] = 0
 
 
-@kernel
-def _common_scale(weights, kept, scale):
-    """Scale at which the true weights agree best with the kept ones: a weighted median ratio."""
-    n = len(weights)
-    step = max(1, n // 512)
-    ratios = np.empty(n // step + 1)
-    masses = np.empty(n // step + 1)
-    found = 0
-    for i in range(0, n, step):
-        if kept[i] != 0 and weights[i] != 0:
-            ratios[found] = scale * weights[i] / kept[i]
-            masses[found] = abs(kept[i])
-            found += 1
-    if found == 0:
+def _common_scale(weights: NDArray, kept: NDArray, scale: float) -> float:
+    """Return the scale at which most true weights agree with the kept ones: a median ratio."""
+    step = max(1, len(weights) // 512)
+    weights, kept = weights[::step], kept[::step]
+    known = (kept != 0) & (weights != 0)
+    if not known.any():
         return scale
-    order = np.argsort(ratios[:found])
-    half = 0.5 * masses[:found].sum()
-    at = 0
-    while at < found - 1 and half > masses[order[at]]:
-        half -= masses[order[at]]
-        at += 1
-    ratio = ratios[order[at]]
+    ratios = scale * weights[known] / kept[known]
+    order = np.argsort(ratios)
+    mass = np.cumsum(np.abs(kept[known])[order], dtype=np.float64)
+    ratio = float(ratios[order[np.searchsorted(mass, 0.5 * mass[-1])]])
     return scale / ratio if ratio > 0 else scale
 
 
@@ -140,22 +129,19 @@ def _move(blocks, histograms, points, signs, changes, start, stop):
 def _extremes(histograms, lowest, highest, start, stop):
     """Bounds of the prefix sums inside all bins, for the blocks start .. stop."""
     prefix = np.empty(LANES, np.int32)
-    low = np.empty(LANES, np.int32)
-    high = np.empty(LANES, np.int32)
     for b in range(start, stop):
-        histogram = histograms[b].reshape(_BINS, 2, LANES)
-        prefix[:] = 0
-        low[:] = 0
-        high[:] = 0
-        for q in range(_BINS):
-            positive = histogram[q, 0]
-            negative = histogram[q, 1]
+        histogram = histograms[b]
+        low = lowest[b]
+        high = highest[b]
+        for lane in range(LANES):
+            prefix[lane] = low[lane] = high[lane] = 0
+        for q in range(0, _ROW, 2 * LANES):
+            positive = histogram[q : q + LANES]
+            negative = histogram[q + LANES : q + 2 * LANES]
             for lane in range(LANES):
                 high[lane] = max(high[lane], prefix[lane] + positive[lane])
                 low[lane] = min(low[lane], prefix[lane] + negative[lane])
                 prefix[lane] += positive[lane] + negative[lane]
-        lowest[b * LANES : (b + 1) * LANES] = low
-        highest[b * LANES : (b + 1) * LANES] = high
 
 
 class KeptHistograms:
@@ -237,14 +223,16 @@ class KeptHistograms:
         moves = [part[:n_moves] for part in self._moves]
         self._moved = n_moves
         n_blocks = len(self._blocks)
-        lowest = np.empty(n_blocks * LANES, np.int32)
-        highest = np.empty(n_blocks * LANES, np.int32)
+        lowest = np.empty((n_blocks, LANES), np.int32)
+        highest = np.empty((n_blocks, LANES), np.int32)
 
         def refresh(start: int, stop: int) -> None:
             _move(self._words, self._histograms, *moves, start, stop)
             _extremes(self._histograms, lowest, highest, start, stop)
 
         self._team.run(refresh, n_blocks)
-        low = lowest[: self._n_columns] - (down + 1.0)  # the ones stand for rounding of the lags
-        high = highest[: self._n_columns] + (up + 1.0)
+        low = lowest.ravel()[: self._n_columns] - (
+            down + 1.0
+        )  # the ones stand for rounding of the lags
+        high = highest.ravel()[: self._n_columns] + (up + 1.0)
         return np.maximum(total - 2.0 * low / scale, 2.0 * high / scale - total)

@@ -84,7 +84,9 @@ def _scan(codes, last_bins, rows, packed, points, reached, bounds, start, stop):
     `reached` is the largest absolute edge at the end of a bin (-1 where there is one bin only),
     `bounds` what no cut of any kind exceeds.
     """
-    whole = packed.sum()
+    whole = np.int64(0)
+    for i in range(len(packed)):
+        whole += packed[i]
     total = (whole >> 32) - (whole & 0xFFFFFFFF)
     even = np.empty(256, np.int64)
     odd = np.empty(256, np.int64)
@@ -93,8 +95,8 @@ def _scan(codes, last_bins, rows, packed, points, reached, bounds, start, stop):
     prefix = np.empty(256, np.int32)
     for at in range(start, stop):
         n_bins = last_bins[rows[at]] + 1
-        even[:n_bins] = 0
-        odd[:n_bins] = 0
+        for b in range(n_bins):
+            even[b] = odd[b] = 0
         _add_up(codes[rows[at]], packed, points, even, odd)
         for b in range(n_bins):
             both = even[b] + odd[b]
@@ -118,66 +120,63 @@ def _scan(codes, last_bins, rows, packed, points, reached, bounds, start, stop):
 
 
 @kernel
-def _bin_sums(codes, last_bin, weights):
-    """Add up the positive and the negative weights of every bin."""
-    sums = np.zeros((last_bin + 1, 2), np.int64)
+def _sums_before(codes, last_bin, weights, before, wanted):
+    """Sum of the weights before every bin; and the bins inside which the best cut could lie.
+
+    Returns the largest absolute edge at the end of a bin, and the first such bin.
+    """
+    n_bins = last_bin + 1
+    positive = np.zeros(n_bins, np.int64)
+    negative = np.zeros(n_bins, np.int64)
     for i in range(len(weights)):
-        sums[codes[i], np.int64(weights[i] < 0)] += weights[i]
-    return sums
+        if weights[i] < 0:
+            negative[codes[i]] += weights[i]
+        else:
+            positive[codes[i]] += weights[i]
+    before[0] = 0
+    for b in range(n_bins):
+        before[b + 1] = before[b] + positive[b] + negative[b]
+    total = before[n_bins]
+    best = np.int64(-1)
+    first = 0
+    for b in range(last_bin):
+        edge = abs(total - 2 * before[b + 1])
+        if edge > best:
+            best = edge
+            first = b
+    for b in range(n_bins):
+        low = abs(total - 2 * (before[b] + negative[b]))
+        high = abs(total - 2 * (before[b] + positive[b]))
+        wanted[b] = max(low, high) >= best
+    return best, first
 
 
 @kernel
-def _best_end(codes, last_bin, weights, values):
-    """First bin end with the largest absolute edge: the largest value below, the smallest above."""
-    sums = _bin_sums(codes, last_bin, weights)
-    total = sums.sum()
-    prefix = np.int64(0)
-    best = np.int64(-1)
-    at = 0
-    for b in range(last_bin):
-        prefix += sums[b, 0] + sums[b, 1]
-        if abs(total - 2 * prefix) > best:
-            best = abs(total - 2 * prefix)
-            at = b
-    below = values.min()
-    above = values.max()
+def _ends_around(codes, values, last_below):
+    """Largest value up to a bin and smallest above it."""
+    below = -np.inf
+    above = np.inf
     for i in range(len(values)):
-        if codes[i] <= at:
+        if codes[i] <= last_below:
             below = max(below, values[i])
         else:
             above = min(above, values[i])
-    return best, below, above
+    return below, above
 
 
 @kernel
-def _best_cut(codes, last_bin, weights, values):
-    """First of the best cuts between any two different values: its edge and the two values.
+def _walk(members, codes, weights, values, before, wanted):
+    """First of the best cuts between different values, walking through points in their order.
 
-    Only bins inside which a cut could be the best are sorted. The two values are equal where no
-    cut exists.
+    Points of unwanted bins are left out. Returns the edge and the two values, which are equal where
+    no cut exists.
     """
-    sums = _bin_sums(codes, last_bin, weights)
-    total = sums.sum()
-    n_bins = last_bin + 1
-    before = np.zeros(n_bins + 1, np.int64)
-    best = np.int64(-1)
-    for b in range(n_bins):
-        before[b + 1] = before[b] + sums[b, 0] + sums[b, 1]
-        if b < last_bin:
-            best = max(best, abs(total - 2 * before[b + 1]))
-    wanted = np.zeros(n_bins, np.bool_)
-    for b in range(n_bins):
-        high = before[b] + sums[b, 0]
-        low = before[b] + sums[b, 1]
-        wanted[b] = max(abs(total - 2 * low), abs(total - 2 * high)) >= best
-    members = np.flatnonzero(wanted[codes])
-    members = members[np.argsort(values[members], kind="mergesort")]
-    count = len(members)
+    total = before[len(wanted)]
     best = np.int64(-1)
     below = values[members[0]]
     above = below
     prefix = np.int64(0)
-    for at in range(count - 1):
+    for at in range(len(members) - 1):
         here = members[at]
         following = members[at + 1]
         if at == 0 or codes[members[at - 1]] != codes[here]:
@@ -197,7 +196,9 @@ def _best_cut(codes, last_bin, weights, values):
 @kernel
 def _heaviest(weights, spared):
     """Points that carry all but about `spared` of the absolute weight, and what is left out."""
-    sizes = np.abs(weights).astype(np.float32)
+    sizes = np.empty(len(weights), np.float32)
+    for i in range(len(weights)):
+        sizes[i] = abs(weights[i])
     buckets, first = heavy_from(sizes, spared)
     points = np.empty(len(weights), np.uint32)
     count = 0
@@ -407,9 +408,15 @@ class ProjectedColumns:
             row, last_bin = bin_values(self.points, values, self._max_bins)
         else:
             row, last_bin = self._codes[column], self._last_bins[column]
-        find = _best_cut if self._exact else _best_end
-        edge, below, above = find(row, last_bin, fixed, values)
-        if not below < above:
+        before, wanted = np.empty(last_bin + 2, np.int64), np.empty(last_bin + 1, bool)
+        edge, last_below = _sums_before(row, last_bin, fixed, before, wanted)
+        if self._exact:
+            members = np.flatnonzero(wanted[row])
+            members = members[np.argsort(values[members], kind="stable")]
+            edge, below, above = _walk(members, row, fixed, values, before, wanted)
+        else:
+            below, above = _ends_around(row, values, last_below)
+        if not below < above < np.inf:
             return None
         kind = values.dtype.type
         return int(coarsened(edge)), float(midpoints(kind(below), kind(above)))

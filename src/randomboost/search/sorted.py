@@ -68,11 +68,10 @@ def _insert(values, points):
 
 
 @kernel
-def argsort_rows(values, order):
-    """Sort every row: `order` receives the positions of its rising values.
+def _radix_sort_rows(values, order, finished):
+    """Sort rows by three radix passes on 32-bit keys, then insertion for what these leave equal.
 
-    Three radix passes on 32-bit keys, then insertion for what the keys could not tell apart;
-    rows where that is too much (large offset, small variation) go to a merge sort.
+    `finished` says where insertion was not too much work.
     """
     n_rows, n = values.shape
     keys = np.empty(n, np.int64)
@@ -88,10 +87,25 @@ def argsort_rows(values, order):
             _radix_pass(keys, here, spare_keys, there, counts, shift)
             keys, spare_keys = spare_keys, keys
             here, there = there, here
-        if not _insert(values[v], here):
-            here[:] = np.argsort(values[v], kind="mergesort")
+        finished[v] = _insert(values[v], here)
         for i in range(n):
             order[v, i] = here[i]
+
+
+def argsort_rows(values: NDArray, order: NDArray) -> None:
+    """Sort every row, keeping the order of equal values.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows, n)
+        The rows.
+    order : ndarray of shape (n_rows, n)
+        Receives the positions of the rising values.
+    """
+    finished = np.empty(len(values), bool)
+    _radix_sort_rows(values, order, finished)
+    for v in np.flatnonzero(~finished):  # large offset, small variation
+        order[v] = np.argsort(values[v], kind="stable")
 
 
 @kernel

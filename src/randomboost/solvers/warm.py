@@ -24,33 +24,49 @@ Objective = Callable[[NDArray], tuple[float, NDArray]]
 
 
 @kernel
-def _direction(steps, turns, gradient, free, typical):
-    """Quasi-Newton direction on the free variables, by the two-loop recursion.
+def _dot(first, second, free):
+    """Inner product over the free variables."""
+    total = 0.0
+    for i in range(len(free)):
+        if free[i]:
+            total += first[i] * second[i]
+    return total
+
+
+@kernel
+def _add(target, factor, vector, free):
+    """``target += factor vector`` on the free variables."""
+    for i in range(len(free)):
+        if free[i]:
+            target[i] += factor * vector[i]
+
+
+@kernel
+def _direct(steps, turns, direction, free, typical):
+    """Turn the downhill direction into a quasi-Newton one, by the two-loop recursion.
 
     `steps` and `turns` hold differences of w and of the gradient, the newest last.
     """
     n_pairs = len(steps)
-    direction = np.where(free, -gradient, 0.0)
     curvatures = np.zeros(n_pairs)
     shares = np.zeros(n_pairs)
     scale = 0.0
     for q in range(n_pairs - 1, -1, -1):
-        turn = turns[q] * free
-        size = (turn * turn).sum()
-        curvature = (steps[q] * turn).sum()
+        size = _dot(turns[q], turns[q], free)
+        curvature = _dot(steps[q], turns[q], free)
         if curvature > 1e-12 * size * typical * typical:
             scale = curvature / size if scale == 0.0 else scale
             curvatures[q] = curvature
-            shares[q] = (steps[q] * direction).sum() / curvature
-            direction -= shares[q] * turn
+            shares[q] = _dot(steps[q], direction, free) / curvature
+            _add(direction, -shares[q], turns[q], free)
     if scale == 0.0:
-        scale = typical / max(np.sqrt((direction * direction).sum()), 1e-300)
-    direction *= scale
+        scale = typical / max(np.sqrt(_dot(direction, direction, free)), 1e-300)
+    for i in range(len(direction)):
+        direction[i] *= scale
     for q in range(n_pairs):
         if curvatures[q] > 0.0:
-            across = (turns[q] * direction).sum() / curvatures[q]
-            direction += (shares[q] - across) * steps[q] * free
-    return direction
+            across = _dot(turns[q], direction, free) / curvatures[q]
+            _add(direction, shares[q] - across, steps[q], free)
 
 
 class WarmSolver:
@@ -79,6 +95,11 @@ class WarmSolver:
     def _note(self, step: NDArray, turn: NDArray) -> None:
         self._steps = np.vstack([self._steps[1 - _PAIRS :], step])
         self._turns = np.vstack([self._turns[1 - _PAIRS :], turn])
+
+    def _direction(self, gradient: NDArray, free: NDArray[np.bool_]) -> NDArray:
+        direction = np.where(free, -gradient, 0.0)
+        _direct(self._steps, self._turns, direction, free, self._typical)
+        return direction
 
     def improve(
         self,
@@ -111,10 +132,10 @@ class WarmSolver:
         self.grow(len(weights))
         for _ in range(iterations):
             free = np.where(gradient >= 0, weights > 0, weights < self._largest)
-            direction = _direction(self._steps, self._turns, gradient, free, self._typical)
+            direction = self._direction(gradient, free)
             if gradient @ direction >= 0:
                 self._forget()
-                direction = _direction(self._steps, self._turns, gradient, free, self._typical)
+                direction = self._direction(gradient, free)
             found = self._search(objective, weights, value, gradient, direction)
             if found is None:
                 self._forget()
