@@ -214,7 +214,7 @@ def normals(
         The values.
     """
     start, stop = columns
-    out = np.empty((n_classes, len(rows), stop - start), dtype=dtype)
+    out = np.empty((n_classes, len(rows), stop - start))
     _fill(
         out,
         np.uint64(seed & 0xFFFFFFFF),
@@ -224,4 +224,4 @@ def normals(
         start,
         scale,
     )
-    return out
+    return out.astype(dtype, copy=False)

@@ -60,7 +60,7 @@ class RBoostRankClassifier(BaseBoostingClassifier):
     solver_options : dict or None, default=None
         Options of SciPy's L-BFGS-B; the paper's settings are the defaults (maxiter 100, maxcor 5,
         ftol 1e7 times the machine precision).
-    iterations_per_round : int or None, default=3
+    iterations_per_round : int or None, default=2
         With ``correction="total"``: iterations of the solver after each round, from the last w;
         after the last round w is solved for with the full `solver_options` (unless early
         stopping goes back to an earlier round). None solves fully after every round, as the
@@ -159,7 +159,7 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         nu: float = 1e-4,
         tol: float = 1e-6,
         solver_options: dict[str, Any] | None = None,
-        iterations_per_round: int | None = 3,
+        iterations_per_round: int | None = 2,
         search: str = "exact",
         max_bins: int = 256,
         max_memory: float | None = None,

@@ -181,6 +181,9 @@ class PairwiseRisk:
         n_chunks = -(-n_samples // _CHUNK)
         results = [0.0] * n_chunks
 
+        if n_chunks == 1:
+            return [part(*given, 0, n_samples)]
+
         def work(first: int, last: int) -> None:
             for chunk in range(first, last):
                 stop = min((chunk + 1) * _CHUNK, n_samples)

@@ -18,6 +18,7 @@ from .fixed_point import edges, mass, to_fixed_point
 from .memory import check_memory
 
 _BLOCK_VALUES = 1 << 21  # values projected and sorted at a time by one thread: 16 MB of doubles
+_FEW_VALUES = 1 << 18
 _RADIX_BITS = 11
 _BUCKETS = 1 << _RADIX_BITS
 _LARGEST = np.int64(2**61)  # no sum of fixed-point weights is larger
@@ -102,6 +103,9 @@ def argsort_rows(values: NDArray, order: NDArray) -> None:
     order : ndarray of shape (n_rows, n)
         Receives the positions of the rising values.
     """
+    if values.size < _FEW_VALUES:  # not worth compiling a kernel for
+        order[:] = np.argsort(values, axis=1, kind="stable")
+        return
     finished = np.empty(len(values), bool)
     _radix_sort_rows(values, order, finished)
     for v in np.flatnonzero(~finished):  # large offset, small variation
