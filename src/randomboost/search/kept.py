@@ -83,7 +83,7 @@ def _refresh(weights, kept, scale, tolerated, points, signs, changes):
                     old = np.int32(0)
                 if new != old:
                     points[n_moves] = i
-                    signs[n_moves] = new < 0 if new != 0 else old < 0
+                    signs[n_moves] = new < 0
                     changes[n_moves] = new - old
                     n_moves += 1
                 kept[i] = new

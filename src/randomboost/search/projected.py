@@ -165,13 +165,12 @@ def _ends_around(codes, values, last_below):
 
 
 @kernel
-def _walk(members, codes, weights, values, before, wanted):
+def _walk(members, codes, weights, values, before, total):
     """First of the best cuts between different values, walking through points in their order.
 
-    Points of unwanted bins are left out. Returns the edge and the two values, which are equal where
-    no cut exists.
+    Points of unwanted bins are left out: a cut beside such a bin has less than the best edge, so it
+    does not win. Returns the edge and the two values, which are equal where no cut exists.
     """
-    total = before[len(wanted)]
     best = np.int64(-1)
     below = values[members[0]]
     above = below
@@ -182,11 +181,8 @@ def _walk(members, codes, weights, values, before, wanted):
         if at == 0 or codes[members[at - 1]] != codes[here]:
             prefix = before[codes[here]]
         prefix += weights[here]
-        between = False  # a bin that was left out lies between: no cut that could be the best
-        for b in range(np.int64(codes[here]) + 1, np.int64(codes[following])):
-            between = between or not wanted[b]
         edge = abs(total - 2 * prefix)
-        if edge > best and not between and values[here] < values[following]:
+        if edge > best and values[here] < values[following]:
             best = edge
             below = values[here]
             above = values[following]
@@ -413,7 +409,7 @@ class ProjectedColumns:
         if self._exact:
             members = np.flatnonzero(wanted[row])
             members = members[np.argsort(values[members], kind="stable")]
-            edge, below, above = _walk(members, row, fixed, values, before, wanted)
+            edge, below, above = _walk(members, row, fixed, values, before, before[-1])
         else:
             below, above = _ends_around(row, values, last_below)
         if not below < above < np.inf:
