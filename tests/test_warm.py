@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from sklearn.datasets import load_digits
 
 from randomboost import RBoostProjClassifier, RBoostRankClassifier
 from randomboost.solvers.corrective import LARGEST_WEIGHT
@@ -98,6 +99,25 @@ def test_the_minimum_is_left_alone():
     np.testing.assert_allclose(found, best, atol=1e-5)
 
 
+def test_weights_without_a_gradient_stay_zero_and_do_not_disturb_the_others():
+    whole = quadratic(10, 1)
+    used = np.arange(10) % 3 > 0
+
+    def part(w):
+        value, gradient = whole(w)
+        return value, np.where(used, gradient, 0.0)
+
+    solver, weights = WarmSolver(pairs=8), np.zeros(10)
+    weights, value, _ = solver.improve(part, weights, *part(weights), iterations=80, tolerance=0.0)
+    assert not weights[~used].any()
+
+    # then all of them, with the same solver
+    weights, value, _ = solver.improve(
+        whole, weights, *whole(weights), iterations=80, tolerance=0.0
+    )
+    assert value == pytest.approx(solved(whole, 10, LARGEST_WEIGHT)[1], rel=1e-6)
+
+
 # the logistic loss: the logarithm of the exponential one has no minimum here, see `corrective`
 @pytest.mark.parametrize(
     "model",
@@ -117,3 +137,16 @@ def test_few_steps_a_round_end_near_the_full_solve(model):
     full = model.set_params(iterations_per_round=None).fit(X, y).train_history_["loss"][-1]
     first = model.train_history_["loss"][0]
     assert abs(quick - full) < 0.1 * (first - min(quick, full))
+
+
+def test_few_steps_a_round_choose_as_well_as_full_solves():
+    # Full solves (iterations_per_round=None, half a minute) end at 0.0867 on the average of these
+    # seeds, one fit differing from another by 0.003. If violations that the steps of a round left
+    # over choose the code of the next, it is 0.093.
+    X, y = load_digits(return_X_y=True)
+    model = RBoostProjClassifier(80, n_projections=300, tol=0)
+    losses = []
+    for seed in range(6):
+        model.set_params(random_state=seed).fit(X[:500], y[:500])
+        losses.append(model.train_history_["loss"][-1])
+    assert np.mean(losses) < 1.05 * 0.0867

@@ -56,7 +56,9 @@ class RBoostProjClassifier(CodedClassifier):
     stopping : {"objective", "violation"}, default="objective"
         "objective": training ends when a round changes the objective by less than `tol`,
         relative to its value. "violation": when no constraint of the dual is violated by more
-        than `tol` and a thousandth of nu, which is as far as w is solved for.
+        than `tol` and a thousandth of nu, which is as far as w is solved for. With
+        `iterations_per_round` either is believed only if it still holds when w is solved for
+        fully.
     tol : float, default=1e-6
         The tolerance epsilon of `stopping`.
     solver_options : dict or None, default=None
@@ -66,7 +68,8 @@ class RBoostProjClassifier(CodedClassifier):
         Iterations of the solver after each round, from the last w; after the last round w is
         solved for with the full `solver_options` (unless early stopping goes back to an
         earlier round). None solves fully after every round, as the
-        paper does, which takes several times as long.
+        paper does, which takes several times as long. Constraints that the few iterations leave
+        above nu count as nu when the next h and v are chosen, as they would after a full solve.
     search : {"exact", "histogram"}, default="exact"
         "exact": all thresholds. "histogram": those between `max_bins` quantile bins a feature.
     max_bins : int, default=256

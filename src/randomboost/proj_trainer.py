@@ -20,6 +20,7 @@ from .weak_learners import EstimatorLearner, JointLearner, StumpLearner, WLDALea
 
 _SLACK = 1e-3  # share of nu by which a constraint may be off
 _MOST_SOLVES = 10  # how often the active set of one round may grow
+_PAIRS = 20  # curvature pairs that quick rounds keep: w has hundreds of entries
 
 
 class ProjTrainer(Trainer):
@@ -69,9 +70,9 @@ class ProjTrainer(Trainer):
         self._val_outputs = np.empty((64, 0 if data.y_val is None else len(data.y_val)))
         for t, hypothesis in enumerate(start.hypotheses):
             self._append(t, hypothesis)
-        self._objective_value, self._signed, self._moments = self._evaluate(
-            weights, len(start.hypotheses)
-        )
+        self._warm = WarmSolver(self._coding.typical, _PAIRS)
+        self._take(weights, len(start.hypotheses))
+        self._exact = self._iterations is None or not start.hypotheses
         self._settled = False
 
     def _make_learner(self, kind: Any, max_bins: int | None, team: ThreadTeam) -> JointLearner:
@@ -112,6 +113,17 @@ class ProjTrainer(Trainer):
         moments = outputs @ signed.astype(kind, copy=False).T
         return value + self._nu * float(weights.sum()), signed, moments
 
+    def _take(self, weights: NDArray, n_rounds: int) -> None:
+        """Evaluate the weights that the next weak classifier is to add to."""
+        self._objective_value, self._signed, self._moments = self._evaluate(weights, n_rounds)
+
+    def _correct(self, weights: NDArray, n_rounds: int, *, quick: bool) -> NDArray:
+        """Solve for w, a few steps if `quick`; take and return what was found."""
+        weights = self._solve(weights, n_rounds, quick=quick)
+        self._take(weights, n_rounds)
+        self._exact = not quick
+        return weights
+
     def _solve(self, weights: NDArray, n_rounds: int, *, quick: bool) -> NDArray:
         """Minimise (logPrimal) over an active set of w that grows until no v is missing.
 
@@ -127,65 +139,107 @@ class ProjTrainer(Trainer):
                 break
             active |= wanted | (weights > 0)
             which = np.flatnonzero(active)
-            part = self._solve_active(
-                weights, which, n_rounds, (value, self._nu - constraints[which]), quick=quick
-            )
-            weights = np.zeros(len(weights))
-            weights[which] = part
+            if quick:
+                gradient = np.where(active, self._nu - constraints, 0.0)
+                weights = self._improve(weights, which, n_rounds, value, gradient)
+            else:
+                weights = self._solve_active(weights, which, n_rounds)
         return weights
 
-    def _solve_active(
+    def _solve_active(self, start: NDArray, active: NDArray[np.int64], n_rounds: int) -> NDArray:
+        """Minimise (logPrimal) over the active entries of w, the others being 0."""
+
+        def spread(part: NDArray) -> NDArray:
+            weights = np.zeros(len(start))
+            weights[active] = part
+            return weights
+
+        def objective(part: NDArray) -> tuple[float, NDArray]:
+            value, _, moments = self._evaluate(spread(part), n_rounds)
+            return value, self._nu - self._coding.constraints(moments, active)
+
+        unit = self._risk.unit(self._objective_value)
+        typical = self._coding.typical
+        found = minimise(objective, start[active], self._options, typical=typical, unit=unit)
+        return spread(found[0])
+
+    def _improve(
         self,
         start: NDArray,
         active: NDArray[np.int64],
         n_rounds: int,
-        begin: tuple[float, NDArray],
-        *,
-        quick: bool,
+        value: float,
+        gradient: NDArray,
     ) -> NDArray:
-        """Minimise (logPrimal) over the active entries of w, the others being 0."""
+        """Make a few steps on the active entries of w, where the gradient of the others is 0.
 
-        def objective(part: NDArray) -> tuple[float, NDArray]:
-            weights = np.zeros(len(start))
-            weights[active] = part
-            value, _, moments = self._evaluate(weights, n_rounds, quick=quick)
-            constraints = self._coding.constraints(moments, active)
-            return value, self._nu - constraints.astype(np.float64, copy=False)
+        The solver sees all of w, so that what it learned stays true when the active set changes.
+        """
 
-        unit = self._risk.unit(self._objective_value)
-        typical = self._coding.typical
-        if not quick:
-            return minimise(objective, start[active], self._options, typical=typical, unit=unit)[0]
+        def objective(weights: NDArray) -> tuple[float, NDArray]:
+            value, _, moments = self._evaluate(weights, n_rounds, quick=True)
+            gradient = np.zeros(len(weights))
+            gradient[active] = self._nu - self._coding.constraints(moments, active)
+            return value, gradient
+
         assert self._iterations is not None
-        return WarmSolver(typical).improve(
+        return self._warm.improve(
             objective,
-            start[active],
-            *begin,
+            start,
+            value,
+            gradient,
             iterations=self._iterations,
-            tolerance=ROUND_TOLERANCE * unit,
+            tolerance=ROUND_TOLERANCE * self._risk.unit(self._objective_value),
         )[0]
 
+    def _choose(self, t: int) -> tuple[Any, int, float] | None:
+        """Return the weak classifier, its code and the violation of (logWeak) in round t.
+
+        Where w is solved for, no earlier constraint exceeds nu. After a few steps some still do,
+        by as much as a new weak classifier adds; that is for further steps to mend, and must not
+        decide which code is chosen.
+        """
+        rng = np.random.default_rng([self._seed, t])
+        offsets = self._coding.offsets(self._moments)
+        if not self._exact:
+            offsets = np.minimum(offsets, self._nu)
+        signed = np.ascontiguousarray(self._signed.T)
+        return self._learner.fit(signed, self._coding.codes(t), offsets, rng)
+
+    def _is_satisfied(self, violation: float) -> bool:
+        """Whether training ends because no constraint is violated."""
+        limit = self._nu * (1.0 + _SLACK) + self._tol
+        return self._stopping == "violation" and violation <= limit
+
+    def _has_settled(self, before: float) -> bool:
+        """Whether training ends because the objective is as it was before the round."""
+        change = abs(before - self._objective_value) / self._risk.unit(before)
+        return self._stopping == "objective" and change < self._tol
+
     def step(self) -> dict[str, float] | str:
-        """Run one round; return its loss and violation, or why there is no further round."""
+        """Run one round; return its loss and violation, or why there is no further round.
+
+        What a few steps say of the end is believed only if a full solve says the same.
+        """
         if self._settled:
             return f"the objective changed by less than tol = {self._tol:g}"
         t = len(self.model.hypotheses)
-        rng = np.random.default_rng([self._seed, t])
-        codes = self._coding.codes(t)
-        offsets = self._coding.offsets(self._moments)
-        found = self._learner.fit(np.ascontiguousarray(self._signed.T), codes, offsets, rng)
+        found = self._choose(t)
+        if found is not None and not self._exact and self._is_satisfied(found[2]):
+            self.model.weights = self._correct(self.model.weights, t, quick=False)
+            found = self._choose(t)
         if found is None:
             return "no weak learner separates any two samples"
         hypothesis, code, violation = found
-        if self._stopping == "violation" and violation <= self._nu * (1.0 + _SLACK) + self._tol:
+        if self._is_satisfied(violation):
             return f"no constraint is violated by more than tol = {self._tol:g}"
         self._append(t, hypothesis)
         start = self._coding.choose(t, code, self.model.weights)
-        weights = self._solve(start, t + 1, quick=self._iterations is not None)
         before = self._objective_value
-        self._objective_value, self._signed, self._moments = self._evaluate(weights, t + 1)
-        change = abs(before - self._objective_value) / self._risk.unit(before)
-        self._settled = self._stopping == "objective" and change < self._tol
+        weights = self._correct(start, t + 1, quick=self._iterations is not None)
+        if not self._exact and self._has_settled(before):
+            weights = self._correct(weights, t + 1, quick=False)
+        self._settled = self._has_settled(before)
         self.model.hypotheses.append(hypothesis)
         self.model.weights = weights
         self._path.append(weights)
@@ -195,9 +249,9 @@ class ProjTrainer(Trainer):
     def finish(self) -> float:
         """Solve for w to the full tolerance after the last round; return the objective."""
         n_rounds = len(self.model.hypotheses)
-        weights = self._solve(self.model.weights, n_rounds, quick=False)
+        weights = self._correct(self.model.weights, n_rounds, quick=False)
         self.model.weights = self._path[-1] = weights
-        return self._evaluate(weights, n_rounds)[0]
+        return self._objective_value
 
     def validation_scores(self) -> NDArray:
         """Return the scores of the validation part after the last round."""

@@ -51,9 +51,7 @@ class HingeTrainer(ProjTrainer):
         super().__init__(estimator, coding, data, start, team)
         if start.hypotheses:
             self._solve(start.weights, len(start.hypotheses), quick=False)
-            self._objective_value, self._signed, self._moments = self._evaluate(
-                start.weights, len(start.hypotheses)
-            )
+            self._take(start.weights, len(start.hypotheses))
 
     def _set_dual(self, dual: NDArray) -> None:
         self._dual_signed = -np.where(self._wrong, dual, 0.0)
@@ -124,12 +122,13 @@ class MultiBoostClassifier(CodedClassifier):
         "violation": training ends when no constraint of the dual is violated by more than `tol`
         and a thousandth of nu, which is as far as W is solved for.
         "objective": when a round changes the objective by less than `tol`, relative to its value.
+        With `iterations_per_round` either must still hold when W is solved for fully.
     tol : float, default=1e-8
         The tolerance of `stopping`.
     solver_options : dict or None, default=None
         Options of SciPy's L-BFGS-B, as in `RBoostProjClassifier`.
     iterations_per_round : int or None, default=10
-        Iterations of L-BFGS-B after each round; None solves fully after every round.
+        Iterations of the solver after each round; None solves fully after every round.
     weak_learner : {"stump", "real_stump", "wlda"} or estimator, default="stump"
         "stump": decision stump with outputs -1 and +1, searched jointly with the class that it is
         for. "real_stump": the same cut with outputs in [-1, 1]. "wlda": weighted Fisher LDA and

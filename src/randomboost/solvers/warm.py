@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from ..compiling import kernel
 from .corrective import LARGEST_WEIGHT
 
-_PAIRS = 5
 _ENOUGH = 1e-4  # share of the predicted fall that a step must bring
 _MOST_CUTS = 8
 
@@ -76,9 +75,12 @@ class WarmSolver:
     ----------
     typical : float
         Typical size of an entry of w; the largest is `corrective.LARGEST_WEIGHT` times that.
+    pairs : int
+        Number of curvature pairs kept.
     """
 
-    def __init__(self, typical: float = 1.0) -> None:
+    def __init__(self, typical: float = 1.0, pairs: int = 5) -> None:
+        self._pairs = pairs
         self._largest = LARGEST_WEIGHT * typical
         self._typical = typical
         self._steps = np.empty((0, 0))
@@ -93,8 +95,8 @@ class WarmSolver:
         self._steps, self._turns = self._steps[:0], self._turns[:0]
 
     def _note(self, step: NDArray, turn: NDArray) -> None:
-        self._steps = np.vstack([self._steps[1 - _PAIRS :], step])
-        self._turns = np.vstack([self._turns[1 - _PAIRS :], turn])
+        self._steps = np.vstack([self._steps[1 - self._pairs :], step])
+        self._turns = np.vstack([self._turns[1 - self._pairs :], turn])
 
     def _direction(self, gradient: NDArray, free: NDArray[np.bool_]) -> NDArray:
         direction = np.where(free, -gradient, 0.0)
