@@ -103,7 +103,7 @@ class Model:
 
 @dataclass
 class BestRound:
-    """The round with the lowest validation error so far.
+    """The round with the lowest validation error (or loss) so far.
 
     Parameters
     ----------
@@ -139,6 +139,10 @@ class Trainer(ABC):
     @abstractmethod
     def validation_scores(self) -> NDArray:
         """Return the scores of the validation part after the last round, (k, m_val)."""
+
+    def validation_loss(self) -> float | None:
+        """Return the loss of the validation part where that decides about stopping."""
+        return None
 
 
 class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
@@ -178,6 +182,14 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _probability_scale(self) -> float:
         """Return the factor s of the probabilities ``softmax(s F)``."""
         return getattr(self._get_loss(), "proba_scale", 1.0)
+
+    def _allows_missing(self) -> bool:
+        """Whether the data may have missing values."""
+        return False
+
+    def _stops_early(self, n_samples: int, given: bool) -> bool:
+        """Whether to stop early, by the number of samples and whether X_val is given."""
+        return self.early_stopping
 
     def _bin_limit(self) -> int | None:
         """Return the largest number of bins a column, or None for an exact search."""
@@ -262,13 +274,14 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         val_weight = None
         if X_val is not None:
             X_val, y_val = self._check_validation_input(X_val, y_val)
-        elif self.early_stopping:
+        early = self._stopping = self._stops_early(len(codes), X_val is not None)
+        if early and X_val is None:
             X, X_val, codes, y_val, sample_weight, val_weight = self._split(X, codes, sample_weight)
         if len(np.unique(codes)) < 2:
             raise ValueError(
                 "y has training samples of positive weight in fewer than two classes: at least two "
                 "classes are needed"
-                + (", also without the validation part" if self.early_stopping else "")
+                + (", also without the validation part" if early else "")
             )
         if not warm:
             self._scaling = StandardScaling.learn(X, sample_weight) if self.scale else None
@@ -300,6 +313,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             accept_sparse="csr" if self._accept_sparse else False,
             dtype=[np.float64, np.float32],
             order="C",
+            ensure_all_finite="allow-nan" if self._allows_missing() else True,
         )
         check_classification_targets(y)
         classes = np.unique(y)
@@ -387,7 +401,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
                     stacklevel=4,
                 )
             progress.finish(n_start + len(history))
-        keep_best = self.early_stopping and np.isfinite(best.error)
+        keep_best = self._stopping and np.isfinite(best.error)
         n_rounds = best.round if keep_best else n_start + len(history)
         if not n_rounds:
             raise ValueError(f"no weak learner could be fitted: {self.stopped_}; check X, y and nu")
@@ -411,10 +425,11 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
                 return noted
             done = n_start + len(history) + 1
             self._note_validation(trainer, data, noted)
-            best.note(noted.get("validation_error", np.inf), done)
+            measure = noted.get("validation_loss", noted.get("validation_error", np.inf))
+            best.note(measure, done)
             history.append(noted)
             progress.update(done, f"loss {noted['loss']:.5g}")
-            if self.early_stopping and done - best.round >= self.n_iter_no_change:
+            if self._stopping and done - best.round >= self.n_iter_no_change:
                 return f"no lower validation error for {self.n_iter_no_change} rounds"
         return "all rounds done"
 
@@ -425,6 +440,9 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         if data.y_val is not None:
             wrong = trainer.validation_scores().argmax(axis=0) != data.y_val
             noted["validation_error"] = float(np.average(wrong, weights=data.val_weight))
+            loss = trainer.validation_loss()
+            if loss is not None:
+                noted["validation_loss"] = loss
 
     def _append_history(self, history: Sequence[dict[str, float]], n_start: int) -> None:
         new = {key: np.array([noted[key] for noted in history]) for key in (history or [{}])[0]}
@@ -448,6 +466,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             accept_sparse="csr" if self._accept_sparse else False,
             dtype=[np.float64, np.float32],
             order="C",
+            ensure_all_finite="allow-nan" if self._allows_missing() else True,
         )
 
     def _scaled(self, X: Any) -> Any:
@@ -634,4 +653,5 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._accept_sparse
+        tags.input_tags.allow_nan = self._allows_missing()
         return tags

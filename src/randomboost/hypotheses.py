@@ -9,6 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .trees.forest import Forest, Tree
+
 
 class Points(Protocol):
     """What a weak classifier asks of a point set (see `points`)."""
@@ -180,11 +182,13 @@ def pack(hypotheses: Sequence[Any]) -> Sequence[Any]:
 
     Returns
     -------
-    Stumps or list
-        `Stumps` where all are stumps.
+    Stumps, Forest or list
+        `Stumps` where all are stumps, `Forest` where all are trees.
     """
     if all(isinstance(h, Stump) for h in hypotheses):
         return Stumps(hypotheses)
+    if all(isinstance(h, Tree) for h in hypotheses):
+        return Forest(hypotheses)
     return list(hypotheses)
 
 

@@ -17,7 +17,8 @@ from scipy.special import expit, xlogy
 class Loss(Protocol):
     """What an object must offer to serve as a loss.
 
-    Two attributes are optional: ``proba_scale`` (default 1), the factor s for which
+    Three attributes are optional: the method ``second_derivative(margins)``, which trees use for
+    their leaf values (the absolute derivative takes its place), ``proba_scale`` (default 1), the factor s for which
     ``softmax(s F)`` are the class probabilities at the minimum of the expected loss, and the
     method ``conjugate(dual)``, the convex conjugate ``sup_rho dual * rho - value(rho)``.
     """
@@ -66,11 +67,16 @@ class LogisticLoss:
         """Return ``-1 / (1 + exp(margins))``."""
         return -expit(-margins)
 
+    def second_derivative(self, margins: NDArray) -> NDArray:
+        """Return ``expit(margins) expit(-margins)``."""
+        return expit(margins) * expit(-margins)
+
     def conjugate(self, dual: NDArray) -> NDArray:
         """Return the negative entropy of -dual for -1 <= dual <= 0 (logDual)."""
         return xlogy(-dual, -dual) + xlogy(1.0 + dual, 1.0 + dual)
 
 
+SOFTMAX = "softmax"  # the loss of all scores together, for trees (see `trees.objectives`)
 LOSSES: dict[str, type] = {"exponential": ExponentialLoss, "logistic": LogisticLoss}
 
 

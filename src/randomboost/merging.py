@@ -15,12 +15,16 @@ from numpy.typing import NDArray
 from .compiling import kernel
 
 
+_MISSING = 0.5772156649015329  # stands for a missing value
+
+
 @kernel
 def _dense_keys(X, direction, keys):
     for i in range(X.shape[0]):
         total = 0.0
         for j in range(X.shape[1]):
-            total += X[i, j] * direction[j]
+            value = X[i, j]
+            total += (value if value == value else _MISSING) * direction[j]
         keys[i] = total
 
 
@@ -35,8 +39,11 @@ def _row_keys(X: Any) -> NDArray:
 
 
 def _differ(X: Any, rows: NDArray[np.int64], others: NDArray[np.int64]) -> bool:
-    unequal = X[rows] != X[others]
-    return bool(unequal.nnz if sp.issparse(X) else unequal.any())
+    first, second = X[rows], X[others]
+    if sp.issparse(X):
+        return bool((first != second).nnz)
+    unequal = first != second
+    return bool(unequal.any() and not (np.isnan(first) & np.isnan(second))[unequal].all())
 
 
 def distinct_rows(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:

@@ -13,7 +13,7 @@ from .coded import CodedClassifier
 from .coding import AllCodes, Coding, RoundCodes
 from .parallel import ThreadTeam
 from .proj_trainer import ProjTrainer
-from .projections import PROJECTIONS
+from .projections import GaussianProjection
 from .random_stream import OUTPUT_STREAM
 
 
@@ -127,7 +127,7 @@ class RBoostProjClassifier(CodedClassifier):
     _parameter_constraints: ClassVar[dict[str, list]] = {
         **BaseBoostingClassifier._parameter_constraints,
         "n_projections": [Interval(Integral, 1, 2**31, closed="left")],
-        "projection": [StrOptions(set(PROJECTIONS))],
+        "projection": [StrOptions({"gaussian"})],
         "correction": [StrOptions({"total"})],
         "iterations_per_round": [Interval(Integral, 1, None, closed="left"), None],
         "selection": [StrOptions({"violation", "code"})],
@@ -189,7 +189,7 @@ class RBoostProjClassifier(CodedClassifier):
         if not start.hypotheses:
             self._codes = np.empty(0, dtype=np.int64)
             self._selection = self.selection
-            self._projection = PROJECTIONS[self.projection](
+            self._projection = GaussianProjection(
                 self._seed,
                 OUTPUT_STREAM,
                 len(self.classes_),

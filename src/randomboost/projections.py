@@ -6,11 +6,14 @@ A projection is never stored: its rows are made anew from the seed when they are
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .random_stream import normals
+from .random_stream import DATA_STREAM, normals
+from .trees.codes import ABOVE, BELOW, class_codes
+from .trees.directions import FAMILIES, Directions, find_discriminants
 
 
 @dataclass(frozen=True)
@@ -64,4 +67,153 @@ class GaussianProjection:
         )
 
 
-PROJECTIONS = {"gaussian": GaussianProjection}
+@dataclass(frozen=True)
+class CodedProjection:
+    """Directions that all classes share, times a sign (or 0) for each class.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the codes.
+    n_classes : int
+        Number of classes k.
+    n_projections : int
+        Number of rows n of every matrix.
+    directions : Directions
+        The directions; row v uses direction v modulo their number.
+    """
+
+    seed: int
+    n_classes: int
+    n_projections: int
+    directions: Directions
+
+    def rows(
+        self, indices: NDArray[np.int64], columns: tuple[int, int], dtype: np.dtype | type
+    ) -> NDArray:
+        """Return the given rows of all matrices; see `GaussianProjection.rows`."""
+        codes = class_codes(self.seed, self.n_classes)
+        signs = (codes == ABOVE).astype(np.float64) - (codes == BELOW)
+        n = len(self.directions)
+        used, places = np.unique(indices % n, return_inverse=True)
+        directions = self.directions.rows(used).toarray()[places, columns[0] : columns[1]]
+        chosen = signs[(indices // n + 31 * (indices % n)) % len(signs)]
+        return (chosen.T[:, :, None] * directions).astype(dtype)
+
+
+@dataclass(frozen=True)
+class GivenProjection:
+    """Matrices of the user's own.
+
+    Parameters
+    ----------
+    matrices : ndarray of shape (n_classes, n_projections, n_features)
+        The matrices.
+    seed : int
+        Seed of the draws in training.
+    """
+
+    matrices: NDArray
+    seed: int
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes k."""
+        return len(self.matrices)
+
+    @property
+    def n_projections(self) -> int:
+        """Number of rows n of every matrix."""
+        return self.matrices.shape[1]
+
+    def rows(
+        self, indices: NDArray[np.int64], columns: tuple[int, int], dtype: np.dtype | type
+    ) -> NDArray:
+        """Return the given rows of all matrices; see `GaussianProjection.rows`."""
+        return self.matrices[:, indices, columns[0] : columns[1]].astype(dtype)
+
+
+KINDS = ("gaussian", "sparse", "axis", "lda", "mixed")
+
+
+def make_directions(
+    kind: str,
+    seed: int,
+    n_projections: int,
+    density: float | None,
+    data: tuple[Any, NDArray[np.int64], NDArray],
+) -> Directions:
+    """Return the directions of a kind of projection.
+
+    Parameters
+    ----------
+    kind : str
+        One of `KINDS`.
+    seed : int
+        Seed.
+    n_projections : int
+        Number of directions beside the single features, shared evenly among the families.
+    density : float or None
+        Share of nonzeros of a sparse direction.
+    data : tuple
+        Scaled features, class numbers and weights, for discriminants.
+
+    Returns
+    -------
+    Directions
+        The directions.
+    """
+    X, y, weight = data
+    families = [name for name in FAMILIES if kind in (name, "mixed")]
+    if kind == "mixed" and X.shape[1] == 1:
+        families = ["axis"]
+    mixtures = [name for name in families if name != "axis"]
+    counts = {}
+    for name in families:
+        place = mixtures.index(name) if name in mixtures else 0
+        share = (n_projections + place) // max(len(mixtures), 1)
+        counts[name] = X.shape[1] if name == "axis" else max(1, share)
+    lda = find_discriminants(X, y, weight, seed, counts.get("lda", 0))
+    return Directions(seed, X.shape[1], counts, density, lda)
+
+
+def make_projection(
+    kind: Any,
+    seed: int,
+    n_classes: int,
+    n_projections: int,
+    density: float | None,
+    data: tuple[Any, NDArray[np.int64], NDArray],
+) -> Any:
+    """Return the class-wise matrices of a kind of projection.
+
+    Parameters
+    ----------
+    kind : str or object
+        One of `KINDS`, or an object with the method ``matrices(n_classes, n_projections,
+        n_features, seed)`` that returns an array of shape (n_classes, n_projections, n_features).
+    seed, n_projections, density, data
+        As for `make_directions`.
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    GaussianProjection, CodedProjection or GivenProjection
+        The matrices.
+    """
+    if not isinstance(kind, str):
+        n_features = data[0].shape[1]
+        given = np.asarray(kind.matrices(n_classes, n_projections, n_features, seed))
+        if given.ndim != 3 or given.shape[0] != n_classes or given.shape[2] != n_features:
+            raise ValueError(
+                f"projection={kind!r} returned matrices of shape {given.shape}: "
+                f"({n_classes}, n_projections, {n_features}) is needed"
+            )
+        if not np.isfinite(given).all():
+            raise ValueError(f"projection={kind!r} returned values that are not finite")
+        return GivenProjection(given.astype(np.float64), seed)
+    if kind == "gaussian":
+        return GaussianProjection(seed, DATA_STREAM, n_classes, n_projections)
+    directions = make_directions(kind, seed, n_projections, density, data)
+    return CodedProjection(seed, n_classes, n_projections, directions)

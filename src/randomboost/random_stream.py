@@ -20,6 +20,9 @@ from .compiling import kernel
 # Streams keep the uses of one seed apart.
 DATA_STREAM = 0  # projections of the data (RBoost-rank)
 OUTPUT_STREAM = 1  # projections of the weak learners' outputs (RBoost-proj)
+CODE_STREAM = 2  # class codes of shared trees
+DIRECTION_STREAM = 3  # directions of shared trees
+CHOICE_STREAM = 4  # which features and classes a direction is made of
 
 _MASK = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)
@@ -177,6 +180,53 @@ def _fill(out, seed_low, seed_high, stream, rows, column_start, scale):
                     column = block * 4 + lane
                     if column_start <= column < stop:
                         out[k, i, column - column_start] = _normal(words[lane]) * scale
+
+
+@kernel
+def _fill_uniform(out, seed_low, seed_high, stream):
+    n_rows, n_columns = out.shape
+    for i in range(n_rows):
+        for block in range((n_columns + 3) // 4):
+            words = _philox(
+                np.uint64(block),
+                np.uint64(i),
+                np.uint64(0),
+                np.uint64(stream),
+                seed_low,
+                seed_high,
+            )
+            for lane in range(min(4, n_columns - 4 * block)):
+                out[i, 4 * block + lane] = words[lane] / 2.0**32
+
+
+def uniforms(seed: int, stream: int, n_rows: int, n_columns: int) -> NDArray:
+    """Return uniform numbers in [0, 1); a row does not depend on the number of rows or columns.
+
+    Parameters
+    ----------
+    seed : int
+        Seed, 0 <= seed < 2**64.
+    stream : int
+        Which use of the seed.
+    n_rows, n_columns : int
+        How many.
+
+    Returns
+    -------
+    ndarray of float64 of shape (n_rows, n_columns)
+        The numbers.
+    """
+    out = np.empty((n_rows, n_columns))
+    _fill_uniform(out, np.uint64(seed & 0xFFFFFFFF), np.uint64(seed >> 32), stream)
+    return out
+
+
+@kernel
+def scrambled(number):
+    """Scramble 64 bits (the finaliser of SplitMix64): cheap random bits from a counter."""
+    number = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    number = (number ^ (number >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return number ^ (number >> np.uint64(31))
 
 
 def normals(

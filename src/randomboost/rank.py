@@ -8,17 +8,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .base import BaseBoostingClassifier, Model, Trainer, TrainingData
 from .hypotheses import FittedEstimator, Stump, Stumps, column_importances, pack
-from .parallel import ThreadTeam
+from .losses import SOFTMAX, Loss, get_loss
+from .parallel import ThreadTeam, resolve_threads
 from .points import ProjectedPoints
 from .prediction import StumpScorer
-from .projections import PROJECTIONS
-from .random_stream import DATA_STREAM
+from .projections import KINDS, make_directions, make_projection
 from .rank_trainer import RankTrainer
+from .tree_trainer import TreeTrainer
+from .trees.forest import Forest
+from .trees.views import ClassView, ForestScorer, SharedView
+
+_LARGE = 10_000  # samples from which on trees are stopped early by default
 
 
 class RBoostRankClassifier(BaseBoostingClassifier):
@@ -31,27 +36,59 @@ class RBoostRankClassifier(BaseBoostingClassifier):
 
     Parameters
     ----------
-    n_estimators : int, default=100
+    n_estimators : int, default=200
         Largest number of rounds T. The paper uses 1000.
-    n_projections : int, default=2000
-        Number n of projected dimensions. The paper uses 20000.
-    projection : {"gaussian"}, default="gaussian"
-        Kind of the matrices: entries N(0, 1) / sqrt(n).
+    weak_learner : {"tree", "stump", "real_stump", "wlda"} or estimator, default="tree"
+        "tree": one tree a round, shared by all classes. The others are the paper's: "stump",
+        decision stump with outputs -1 and +1. "real_stump": outputs in [-1, 1]. "wlda": weighted
+        Fisher LDA on 1000 random dimensions a round, then a stump, if that is better than the
+        best plain stump. Or any scikit-learn classifier (or regressor) that takes
+        sample_weight; it sees at most 1000 random dimensions a round.
+    loss : {"auto", "softmax", "exponential", "logistic"} or object, default="auto"
+        "softmax": cross-entropy of the probabilities ``softmax(F)``; trees only. The others are
+        losses of the pairwise margins; an object needs ``value(margins)`` and
+        ``derivative(margins)``, see `randomboost.losses`. "auto": "softmax" for trees, else
+        "exponential".
+    learning_rate : float, default=0.1
+        Trees: the part of Newton's step that is taken.
+    max_leaf_nodes : int or None, default=None
+        Trees: largest number of leaves; None for 31, and more for more than 8 classes.
+    max_depth : int or None, default=None
+        Trees: largest number of splits on a path.
+    min_samples_leaf : int, default=1
+        Trees: least number of points (pairs of a sample and a class) in a leaf.
+    l2_regularization : float, default=1.0
+        Trees: ridge penalty of the leaf values.
+    subsample : float, default=1.0
+        Trees: part of the samples that a round looks at, drawn anew every round.
+    negligible : float, default=0.02
+        Trees: points that carry together at most this share of the gradients are left out of a
+        round; ``train_history_["left_out"]`` has the share.
+    max_points : int or None, default=None
+        Trees: how many points a round looks at; where there are more they are drawn by the size
+        of their gradients, without bias. None: 8 for every sample, at least 20000.
+    n_projections : int or None, default=None
+        Number n of projected dimensions. None: 2000, for trees 300 and at most 10 for every
+        feature. The paper uses 20000.
+    projection : {"auto", "gaussian", "sparse", "axis", "lda", "mixed"} or object, default="auto"
+        Kind of the matrices. "gaussian": entries N(0, 1) / sqrt(n), as in the paper. All others
+        are directions shared by the classes times a class code -1, 0 or +1: "axis", single
+        features; "sparse", few features with random coefficients; "lda", Fisher discriminants of
+        random groups of classes on random features; "mixed", "axis" and n directions of all
+        kinds, of which those are tried most that gain most. An object needs the method
+        ``matrices(n_classes, n_projections, n_features, seed)``, which returns an array of shape
+        (n_classes, n_projections, n_features). "auto": "mixed" for trees, else "gaussian".
+    density : float or None, default=None
+        Share of nonzeros of a sparse direction, each -1 or +1 (1/3 is Achlioptas'); None for 3
+        features with normal coefficients.
     projections_per_round : int, float or None, default=None
-        How many of the n dimensions a round searches, drawn anew every round: None for all, an
-        int for a number, a float in (0, 1] for a fraction.
+        How many of the n dimensions a round searches, drawn anew every round (for trees: at every
+        node): None for all, an int for a number, a float in (0, 1] for a fraction. For trees
+        None means a fifth, at least 20.
     correction : {"stagewise", "total"}, default="stagewise"
         "stagewise": only the newest weight is set, in closed form for the exponential loss, by a
         line search for others. "total": all weights are solved for after every round, with
         w >= 0 and the l1 penalty `nu`.
-    weak_learner : {"stump", "real_stump", "wlda"} or estimator, default="stump"
-        "stump": decision stump with outputs -1 and +1. "real_stump": outputs in [-1, 1]. "wlda":
-        weighted Fisher LDA on 1000 random dimensions a round, then a stump, if that is better
-        than the best plain stump. Or any scikit-learn classifier (or regressor) that takes
-        sample_weight; it sees at most 1000 random dimensions a round.
-    loss : {"exponential", "logistic"} or object, default="exponential"
-        Loss of the pairwise margins; an object needs ``value(margins)`` and
-        ``derivative(margins)``, see `randomboost.losses`.
     nu : float, default=1e-4
         Weight of the l1 penalty with ``correction="total"``. The exponential loss is minimised
         as ``log sum exp`` (rankPrimal), others as a plain sum over pairs (App2).
@@ -70,8 +107,8 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         the best threshold between `max_bins` bins a dimension. "plain": the same stumps as
         "exact" by looking at every point, for comparison; it takes 2 bytes for each of the
         n m k points.
-    max_bins : int, default=256
-        Bins of ``search="histogram"``, at most 256.
+    max_bins : int or None, default=None
+        Bins of trees and of ``search="histogram"``, at most 256; None for 64 and 256.
     max_memory : float or None, default=None
         Bytes that the search may take beside data and scores; None for half of what is free.
         Where the n dimensions fit they are binned once (1 or 2 bytes for each of the n m k
@@ -82,9 +119,10 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         Projections mix features, so their scales matter; turn it off for data scaled already.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied into `sample_weight`.
-    early_stopping : bool, default=False
-        Stop when the validation error has not fallen for `n_iter_no_change` rounds, and keep the
-        best round.
+    early_stopping : bool or "auto", default="auto"
+        Stop when the validation error (for trees: loss) has not fallen for `n_iter_no_change`
+        rounds, and keep the best round. "auto": for trees with at least 10000 samples, or
+        where `X_val` is given.
     validation_fraction : float, default=0.1
         Part of the training data set aside for early stopping if no `X_val` is given.
     n_iter_no_change : int, default=50
@@ -112,10 +150,10 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         Names of the features, where they are strings.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Share of each (scaled) feature in the squared length of the directions that the rounds
-        use, weighted by their weights; sums to 1.
+        use, weighted by their weights (for trees: by the gain of the splits); sums to 1.
     train_history_ : dict of str to ndarray
-        By round: "loss" (with the penalty where there is one), "edge", and "validation_error"
-        where there is a validation part.
+        By round: "loss" (with the penalty where there is one), "edge" (for trees "gain" and
+        "left_out"), and "validation_error" where there is a validation part.
     stopped_ : str
         Why the fit ended.
 
@@ -124,7 +162,7 @@ class RBoostRankClassifier(BaseBoostingClassifier):
     >>> from sklearn.datasets import load_wine
     >>> from randomboost import RBoostRankClassifier
     >>> X, y = load_wine(return_X_y=True)
-    >>> model = RBoostRankClassifier(n_estimators=50, n_projections=300, random_state=0)
+    >>> model = RBoostRankClassifier(n_estimators=50, random_state=0)
     >>> model.fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9
     True
     """
@@ -132,8 +170,22 @@ class RBoostRankClassifier(BaseBoostingClassifier):
     _accept_sparse = True
     _parameter_constraints: ClassVar[dict[str, list]] = {
         **BaseBoostingClassifier._parameter_constraints,
-        "n_projections": [Interval(Integral, 1, 2**31, closed="left")],
-        "projection": [StrOptions(set(PROJECTIONS))],
+        "weak_learner": [StrOptions({"tree", "stump", "real_stump", "wlda"}), HasMethods("fit")],
+        "loss": [
+            StrOptions({"auto", SOFTMAX, "exponential", "logistic"}),
+            HasMethods(["value", "derivative"]),
+        ],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "max_leaf_nodes": [Interval(Integral, 2, 2**20, closed="both"), None],
+        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
+        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "l2_regularization": [Interval(Real, 0, None, closed="left")],
+        "subsample": [Interval(Real, 0, 1, closed="right")],
+        "negligible": [Interval(Real, 0, 0.5, closed="both")],
+        "max_points": [Interval(Integral, 1, None, closed="left"), None],
+        "n_projections": [Interval(Integral, 1, 2**31, closed="left"), None],
+        "projection": [StrOptions({"auto", *KINDS}), HasMethods("matrices")],
+        "density": [Interval(Real, 0, 1, closed="right"), None],
         "projections_per_round": [
             Interval(Integral, 1, None, closed="left"),
             Interval(Real, 0, 1, closed="right"),
@@ -142,30 +194,40 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         "correction": [StrOptions({"stagewise", "total"})],
         "iterations_per_round": [Interval(Integral, 1, None, closed="left"), None],
         "search": [StrOptions({"exact", "histogram", "plain"})],
-        "max_bins": [Interval(Integral, 2, 256, closed="both")],
+        "max_bins": [Interval(Integral, 2, 256, closed="both"), None],
+        "early_stopping": ["boolean", StrOptions({"auto"})],
         "max_memory": [Interval(Real, 0, None, closed="neither"), None],
     }
 
     def __init__(
         self,
-        n_estimators: int = 100,
+        n_estimators: int = 200,
         *,
-        n_projections: int = 2000,
-        projection: str = "gaussian",
+        weak_learner: Any = "tree",
+        loss: Any = "auto",
+        learning_rate: float = 0.1,
+        max_leaf_nodes: int | None = None,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 1,
+        l2_regularization: float = 1.0,
+        subsample: float = 1.0,
+        negligible: float = 0.02,
+        max_points: int | None = None,
+        n_projections: int | None = None,
+        projection: Any = "auto",
+        density: float | None = None,
         projections_per_round: float | None = None,
         correction: str = "stagewise",
-        weak_learner: Any = "stump",
-        loss: Any = "exponential",
         nu: float = 1e-4,
         tol: float = 1e-6,
         solver_options: dict[str, Any] | None = None,
         iterations_per_round: int | None = 2,
         search: str = "exact",
-        max_bins: int = 256,
+        max_bins: int | None = None,
         max_memory: float | None = None,
         scale: bool = True,
         class_weight: Any = None,
-        early_stopping: bool = False,
+        early_stopping: Any = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 50,
         warm_start: bool = False,
@@ -174,12 +236,21 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         verbose: int = 0,
     ) -> None:
         self.n_estimators = n_estimators
-        self.n_projections = n_projections
-        self.projection = projection
-        self.projections_per_round = projections_per_round
-        self.correction = correction
         self.weak_learner = weak_learner
         self.loss = loss
+        self.learning_rate = learning_rate
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.l2_regularization = l2_regularization
+        self.subsample = subsample
+        self.negligible = negligible
+        self.max_points = max_points
+        self.n_projections = n_projections
+        self.projection = projection
+        self.density = density
+        self.projections_per_round = projections_per_round
+        self.correction = correction
         self.nu = nu
         self.tol = tol
         self.solver_options = solver_options
@@ -197,21 +268,116 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @classmethod
+    def paper(cls, **parameters: Any) -> RBoostRankClassifier:
+        """Return the paper's setting: 1000 stumps on 20000 Gaussian projections.
+
+        Parameters
+        ----------
+        **parameters
+            Parameters that are to differ from it.
+
+        Returns
+        -------
+        RBoostRankClassifier
+            The estimator.
+        """
+        setting = {
+            "n_estimators": 1000,
+            "weak_learner": "stump",
+            "loss": "exponential",
+            "n_projections": 20000,
+            "projection": "gaussian",
+            "early_stopping": False,
+        }
+        return cls(**{**setting, **parameters})
+
+    # -- what the settings mean ----------------------------------------------------------------
+
+    @property
+    def _has_trees(self) -> bool:
+        return isinstance(self.weak_learner, str) and self.weak_learner == "tree"
+
+    def _loss_in_use(self) -> Any:
+        if isinstance(self.loss, str) and self.loss == "auto":
+            return SOFTMAX if self._has_trees else "exponential"
+        return self.loss
+
+    def _get_loss(self) -> Loss:
+        loss = self._loss_in_use()
+        if isinstance(loss, str) and loss == SOFTMAX:
+            if not self._has_trees:
+                raise ValueError(
+                    "loss='softmax' is for trees: set weak_learner='tree', or loss='logistic'"
+                )
+            loss = "logistic"  # has the same factor of the probabilities
+        if self._has_trees and self.correction == "total":
+            raise ValueError(
+                "correction='total' is for stumps and estimators: set weak_learner='stump' or "
+                "correction='stagewise'"
+            )
+        return get_loss(loss)
+
+    def _kind(self) -> Any:
+        if isinstance(self.projection, str) and self.projection == "auto":
+            return "mixed" if self._has_trees else "gaussian"
+        return self.projection
+
+    def _n_projections(self) -> int:
+        if self.n_projections is not None:
+            return self.n_projections
+        return min(300, 10 * self.n_features_in_) if self._has_trees else 2000
+
+    def _leaves(self, n_classes: int) -> int:
+        """Return the largest number of leaves of a tree."""
+        return self.max_leaf_nodes or max(31, min(4 * n_classes, 255))
+
+    def _n_drawn(self, n_directions: int) -> int:
+        """Return how many splits are tried at a node."""
+        part = self.projections_per_round
+        if part is None:
+            return max(20, n_directions // 5)
+        return int(part) if isinstance(part, Integral) else max(1, round(part * n_directions))
+
+    def _allows_missing(self) -> bool:
+        return self._has_trees
+
+    def _stops_early(self, n_samples: int, given: bool) -> bool:
+        if self.early_stopping == "auto":
+            return self._has_trees and (given or n_samples >= _LARGE)
+        return self.early_stopping
+
+    # -- fitting -------------------------------------------------------------------------------
+
     def _make_trainer(self, data: TrainingData, start: Model, team: ThreadTeam) -> Trainer:
         if not start.hypotheses:
-            self._projection = PROJECTIONS[self.projection](
-                self._seed, DATA_STREAM, len(self.classes_), self.n_projections
-            )
-        return RankTrainer(self, self._projection, data, start, team)
+            setting = self._n_projections(), self.density, (data.X, data.y, data.sample_weight)
+            kind, n_classes = self._kind(), len(self.classes_)
+            if self._has_trees and isinstance(kind, str) and kind != "gaussian":
+                directions = make_directions(kind, self._seed, *setting)
+                self._projection = SharedView(self._seed, n_classes, directions)
+            else:
+                self._projection = make_projection(kind, self._seed, n_classes, *setting)
+                if self._has_trees:
+                    self._projection = ClassView(self._projection, self.n_features_in_)
+        if not self._has_trees:
+            return RankTrainer(self, self._projection, data, start, team)
+        trainer = TreeTrainer(self, self._projection, data, start, team)
+        self._baseline = trainer.baseline
+        return trainer
 
     def _finish(self, model: Model) -> None:
         self._hypotheses = pack(model.hypotheses)
         self.weights_ = model.weights
         self._path = model.path
-        self._scorer = None
+        self._scorer: Any = None
         if isinstance(self._hypotheses, Stumps):
             self._scorer = StumpScorer(
                 self._projection, self._hypotheses, self.weights_, self.n_features_in_, self._dtype
+            )
+        elif isinstance(self._hypotheses, Forest):
+            self._scorer = ForestScorer(
+                self._projection, self._hypotheses, self.weights_, self._baseline
             )
 
     def _model(self) -> Model:
@@ -219,6 +385,11 @@ class RBoostRankClassifier(BaseBoostingClassifier):
             raise ValueError(
                 "correction differs from that of the fitted model: warm_start needs the same one; "
                 "set warm_start=False to begin anew"
+            )
+        if isinstance(self._hypotheses, Forest) != self._has_trees:
+            raise ValueError(
+                "weak_learner differs from that of the fitted model: warm_start goes from trees "
+                "to trees only; set warm_start=False to begin anew"
             )
         return Model(list(self._hypotheses), self.weights_, self._path)
 
@@ -232,6 +403,10 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         return scores.reshape(len(self.classes_), -1)
 
     def _staged_scores(self, X: Any) -> Iterator[NDArray]:
+        if isinstance(self._scorer, ForestScorer):
+            with ThreadTeam(resolve_threads(self.n_jobs)) as team:
+                yield from self._scorer.staged(X, team)
+            return
         points = ProjectedPoints(X, self._projection, merge=False)
         shape = (len(self.classes_), X.shape[0])
         scores = np.zeros(points.n_points)
@@ -253,6 +428,11 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         """Return the share of every feature in the directions that the model uses."""
         check_is_fitted(self)
         importances = np.zeros(self.n_features_in_)
+        if isinstance(self._hypotheses, Forest):
+            used, columns = np.unique(self._hypotheses.columns, return_inverse=True)
+            gains = np.bincount(columns, self._hypotheses.gains)[used >= 0]
+            importances = gains @ self._projection.energies(used[used >= 0].astype(np.int64))
+            return importances / importances.sum()
         for weight, hypothesis in zip(self.weights_, self._hypotheses, strict=True):
             energy = self._energy(hypothesis)
             importances += abs(weight) * energy / energy.sum()

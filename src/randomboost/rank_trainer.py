@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from .base import Model, Trainer, TrainingData
 from .compiling import kernel
-from .losses import get_loss
 from .parallel import ThreadTeam
 from .points import ProjectedPoints
 from .projections import GaussianProjection
 from .risk import PairwiseRisk
+from .search.grid import MOST_BINS
 from .search.memory import check_memory, memory_budget
 from .search.projected import EXACT_BINS, ProjectedColumns
 from .search.sorted import SortedColumns
@@ -90,7 +90,7 @@ class RankTrainer(Trainer):
             estimator.weak_learner, self._points, lambda: self._make_columns(estimator, n_left)
         )
         self._risk = PairwiseRisk.of(
-            get_loss(estimator.loss), data.y, projection.n_classes, data.sample_weight, "sum"
+            estimator._get_loss(), data.y, projection.n_classes, data.sample_weight, "sum"
         )
         self.model = Model(list(start.hypotheses), start.weights, list(start.path or []))
         if not self._total:
@@ -117,7 +117,7 @@ class RankTrainer(Trainer):
             self._points,
             self._team,
             exact=estimator.search == "exact",
-            max_bins=estimator.max_bins if estimator.search == "histogram" else EXACT_BINS,
+            max_bins=estimator.max_bins or MOST_BINS if estimator.search == "histogram" else EXACT_BINS,
             searched=self._n_searched,
             searches=n_rounds,
             max_memory=memory_budget(estimator.max_memory),

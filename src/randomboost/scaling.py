@@ -68,6 +68,8 @@ class StandardScaling:
         """
         weight = sample_weight / sample_weight.sum()
         sparse = sp.issparse(X)
+        if not sparse and np.isnan(X).any():
+            return cls._learn_with_missing(X, sample_weight)
         peak = abs(X).max(axis=0)
         peak = np.asarray(peak.todense() if sparse else peak, dtype=np.float64).ravel()
         peak[peak == 0] = 1.0
@@ -82,6 +84,18 @@ class StandardScaling:
             variance = weight @ (unit - mean) ** 2
         spread = np.sqrt(np.maximum(variance, 0.0))
         spread[spread <= 10 * np.finfo(np.float64).eps] = 1.0
+        return cls(peak, center, spread)
+
+    @classmethod
+    def _learn_with_missing(cls, X: NDArray, sample_weight: NDArray) -> StandardScaling:
+        """Learn every column from the samples that have it."""
+        peak, center, spread = np.ones((3, X.shape[1]))
+        center[:] = 0.0
+        for j, column in enumerate(X.T):
+            known = ~np.isnan(column)
+            if known.any():
+                part = cls.learn(column[known, None], sample_weight[known])
+                peak[j], center[j], spread[j] = part.peak[0], part.center[0], part.spread[0]
         return cls(peak, center, spread)
 
     def apply(self, X: Any) -> Any:

@@ -1,0 +1,219 @@
+"""The rounds of RBoost-rank with trees: one tree a round, shared by all classes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .base import Model, Trainer, TrainingData
+from .parallel import ThreadTeam
+from .random_stream import scrambled
+from .search.memory import check_memory
+from .trees.bins import bin_values, find_edges
+from .trees.forest import Tree, add_scores
+from .trees.growth import Rules, find_units, grow_tree, select_points
+from .trees.objectives import make_objective
+
+if TYPE_CHECKING:
+    from .rank import RBoostRankClassifier
+
+_FLOOR = 0.3  # part of the draws that is shared evenly among the families
+_MEMORY = 0.9  # how slowly the shares of the families change
+_BLOCK_BYTES = 1 << 26  # values of the directions that are binned together
+_LEAST_HESSIAN = 1e-3
+_SETTLED = 1e-7  # mean gradient at which nothing is left to learn
+
+
+class TreeTrainer(Trainer):
+    """The rounds: gradients, the points that matter, a tree, its weight.
+
+    Parameters
+    ----------
+    estimator : RBoostRankClassifier
+        Its parameters.
+    view : SharedView or ClassView
+        How the trees see samples.
+    data : TrainingData
+        The data.
+    start : Model
+        Rounds to go on from.
+    team : ThreadTeam
+        Threads.
+    """
+
+    def __init__(
+        self,
+        estimator: RBoostRankClassifier,
+        view: Any,
+        data: TrainingData,
+        start: Model,
+        team: ThreadTeam,
+    ) -> None:
+        self._team, self._view = team, view
+        self._seed = view.seed
+        n_classes, n_samples = view.n_classes, len(data.y)
+        n_rows = view.n_rows(n_samples)
+        check_memory(
+            n_rows * view.n_directions + 40 * n_classes * n_samples,
+            f"{view.n_directions:,} directions and the scores of {n_samples:,} samples and "
+            f"{n_classes:,} classes",
+            "use fewer samples or a smaller n_projections",
+        )
+        n_bins = estimator.max_bins or 64
+        self._bins, self._edges = self._binned(data.X, n_bins)
+        self._objective = make_objective(estimator._loss_in_use(), data.y, n_classes, data.sample_weight)
+        self._rules = Rules(
+            max_leaves=estimator._leaves(n_classes),
+            max_depth=estimator.max_depth or 2**31,
+            ridge=estimator.l2_regularization,
+            least_hessian=_LEAST_HESSIAN,
+            least_points=estimator.min_samples_leaf,
+            n_drawn=estimator._n_drawn(view.n_directions),
+            n_bins=n_bins,
+        )
+        self._rate = estimator.learning_rate
+        self._subsample = estimator.subsample
+        self._negligible = estimator.negligible
+        self._most_points = estimator.max_points or max(8 * n_samples, 20_000)
+        self._low = 0.0
+        self._shares = np.full(len(view.starts) - 1, 1.0 / (len(view.starts) - 1))
+        size = n_classes * n_samples
+        self._points = (
+            np.empty(size, np.int32),
+            np.empty(size, np.uint16),
+            np.empty(size, np.int64),
+        )
+        self.model = Model(list(start.hypotheses), start.weights)
+        self.baseline = estimator._baseline if start.hypotheses else self._objective.baseline
+        self._scores = self._first_scores(n_samples)
+        self._val_scores = self._first_scores(0 if data.y_val is None else len(data.y_val))
+        self._val_values = None
+        self._val_objective = None
+        if data.y_val is not None:
+            self._val_values = view.values(data.X_val, np.arange(view.n_directions), team)
+            weight = np.ones(len(data.y_val)) if data.val_weight is None else data.val_weight
+            self._val_objective = make_objective(estimator._loss_in_use(), data.y_val, n_classes, weight)
+        if start.hypotheses:
+            values = view.values(data.X, np.arange(view.n_directions), team)
+            for tree, weight in zip(start.hypotheses, start.weights, strict=True):
+                self._add(self._scores, tree, weight, values, tree.thresholds)
+                self._add_to_validation(tree, weight)
+        self._slopes = self._objective.slopes(self._scores)
+
+    def _first_scores(self, n_samples: int) -> NDArray[np.float32]:
+        return np.repeat(self.baseline.astype(np.float32)[:, None], n_samples, axis=1)
+
+    def _binned(self, X: Any, n_bins: int) -> tuple[NDArray[np.uint8], list[NDArray]]:
+        """Bin the data along all directions, some of them at a time."""
+        n_rows = self._view.n_rows(X.shape[0])
+        bins = np.empty((self._view.n_directions, n_rows), dtype=np.uint8)
+        edges: list[NDArray] = []
+        together = max(1, _BLOCK_BYTES // (8 * n_rows))
+        for first in range(0, len(bins), together):
+            last = min(first + together, len(bins))
+            values = self._view.values(X, np.arange(first, last), self._team)
+            found: list[Any] = [None] * (last - first)
+
+            def work(begin: int, end: int, values: NDArray = values, found: list = found) -> None:
+                for v in range(begin, end):
+                    found[v] = find_edges(values[v], n_bins)
+
+            self._team.run(work, last - first)
+            bins[first:last] = bin_values(values, found, self._team, n_bins)
+            edges += found
+        return bins, edges
+
+    def _add(
+        self, scores: NDArray, tree: Tree, weight: float, values: NDArray, limits: NDArray
+    ) -> None:
+        """Add a weighted tree to scores."""
+        rows = scores if self._view.by_class else scores.reshape(1, -1)
+        add_scores(tree, np.array([weight]), values, limits, self._view.codes, rows, self._team)
+
+    def _add_to_validation(self, tree: Tree, weight: float) -> None:
+        if self._val_values is not None:
+            self._add(self._val_scores, tree, weight, self._val_values, tree.thresholds)
+
+    def _select(self, key: int) -> tuple[tuple[NDArray, ...], NDArray, float]:
+        """Return the points to grow a tree on, their units, and the share left out."""
+        gradients, hessians = self._slopes.gradients, self._slopes.hessians
+        taken = np.ones(gradients.shape[1], dtype=np.bool_)
+        if self._subsample < 1.0:
+            rng = np.random.Generator(np.random.Philox(key))
+            taken = rng.random(len(taken)) < self._subsample
+        crowded = gradients.size > self._most_points
+        unit, total = find_units(gradients, hessians, 2.0 if crowded else 1.0)
+        high = total / self._most_points if crowded else 0.0
+        while True:
+            n, lost = select_points(
+                gradients, hessians, taken, self._low, high, np.uint64(key), self._view.by_class,
+                unit, *self._points,
+            )  # fmt: skip
+            share = lost / total
+            if share <= self._negligible:
+                break
+            self._low *= 0.8
+        if share < 0.7 * self._negligible:  # leave out more next time
+            self._low = max(1.5 * self._low, 0.1 * self._negligible * total / gradients.size)
+        return tuple(part[:n] for part in self._points), unit, share
+
+    def step(self) -> dict[str, float] | str:
+        """Run one round; return its loss and gain, or why there is no further round."""
+        mean = float(np.abs(self._slopes.gradients).sum(dtype=np.float64)) / self._scores.shape[1]
+        if mean < _SETTLED:
+            return "all samples are fitted"
+        number = len(self.model.hypotheses)
+        key = int(scrambled(np.uint64((self._seed + 0x9E3779B97F4A7C15 * (number + 1)) % 2**64)))
+        points, unit, left_out = self._select(key)
+        limits = np.cumsum(self._shares)
+        limits[-1] = 1.0
+        grown = grow_tree(
+            self._bins, self._view.codes, points, unit, self._rules, limits, self._view.starts,
+            key, self._team,
+        )  # fmt: skip
+        if len(grown.splits) == 1:
+            return "no tree separates any two points"
+        self._credit(grown.splits[:, 0], grown.gains)
+        tree, weight, cuts = self._as_tree(grown)
+        self._add(self._scores, tree, weight, self._bins, cuts)
+        self._add_to_validation(tree, weight)
+        self.model.hypotheses.append(tree)
+        self.model.weights = np.append(self.model.weights, weight)
+        self._slopes = self._objective.slopes(self._scores)
+        return {
+            "loss": self._slopes.loss,
+            "gain": float(grown.gains[grown.splits[:, 0] >= 0].sum()),
+            "left_out": left_out,
+        }
+
+    def _credit(self, columns: NDArray, gains: NDArray) -> None:
+        """Move the shares of the families towards what each of them gained a draw."""
+        used = columns >= 0
+        families = np.searchsorted(self._view.starts, columns[used], side="right") - 1
+        gained = np.bincount(families, gains[used], len(self._shares)) / self._shares
+        wanted = _FLOOR / len(self._shares) + (1 - _FLOOR) * gained / gained.sum()
+        self._shares = _MEMORY * self._shares + (1 - _MEMORY) * wanted
+
+    def _as_tree(self, grown: Any) -> tuple[Tree, float, NDArray]:
+        """Return a grown tree with outputs in [-1, 1], its weight, and its cuts as bins."""
+        columns, codes, cuts, left, _ = grown.splits.T
+        thresholds = np.zeros(len(columns))
+        for node in np.flatnonzero(columns >= 0):
+            edges = self._edges[columns[node]]
+            thresholds[node] = edges[cuts[node]] if cuts[node] < len(edges) else np.inf
+        leaf = columns < 0
+        largest = float(np.abs(grown.values[leaf]).max())
+        outputs = np.where(leaf, grown.values / (largest or 1.0), 0.0).astype(np.float32)
+        gains = np.where(leaf, 0.0, grown.gains).astype(np.float32)
+        tree = Tree(columns.copy(), codes.copy(), thresholds, left.copy(), outputs, gains)
+        return tree, self._rate * largest, cuts.astype(np.int64)
+
+    def validation_scores(self) -> NDArray:
+        """Return the scores of the validation part after the last round."""
+        return self._val_scores
+
+    def validation_loss(self) -> float | None:
+        """Return the loss of the validation part after the last round."""
+        return None if self._val_objective is None else self._val_objective.loss(self._val_scores)

@@ -1,0 +1,373 @@
+"""Growing one tree, shared by all classes, on points (sample, class) with gradients.
+
+The tree is grown best first: the leaf whose split gains most is split next. At every node some
+pairs of a direction and a class code are drawn; a histogram of the gradients by bin, one for
+the classes that go right above the cut and one for those that go right below it, gives the gain
+of every cut. Kernels work on the points of a node, which lie side by side.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..compiling import kernel
+from ..parallel import ThreadTeam
+from ..random_stream import scrambled
+
+# columns of Growth.splits and of Growth.sums
+_COLUMN, _CODE, _CUT, _LEFT, _RIGHT = 0, 1, 2, 3, 4
+_GAIN, _GRADIENT, _HESSIAN = 0, 1, 2
+_PARALLEL = 1 << 15  # points of a node from which on threads share its search
+_NONE = -1
+_LARGEST = 2.0**31 - 2.0**20  # whole numbers that a sum may reach, less what rounding may add
+_LOWER_HALF = np.int64(0xFFFFFFFF)
+
+
+@kernel
+def find_units(gradients, hessians, factor):
+    """Return what one unit stands for so that sums stay below 2**31: gradients, hessians.
+
+    `factor` is by how much drawing points may raise the sums.
+    """
+    total_g = 0.0
+    total_h = 0.0
+    for r in range(gradients.shape[0]):
+        for i in range(gradients.shape[1]):
+            total_g += abs(gradients[r, i])
+            total_h += hessians[r, i]
+    units = np.array([max(total_g, 1e-30), max(total_h, 1e-30)])
+    return units * (factor / _LARGEST), total_g
+
+
+@kernel
+def select_points(gradients, hessians, taken, low, high, key, by_class, unit, rows, classes, pairs):
+    """Fill in the points to grow a tree on; return their number and the mass left out.
+
+    Points of a gradient below `low` are left out; those between `low` and `high` are taken with
+    a chance in proportion to the gradient, which is made up for by their weight. Gradient and
+    hessian are rounded to whole numbers of `unit` and share one word, the gradient in its upper
+    half, so that a histogram adds both at once and without error.
+    """
+    n_classes, n_samples = gradients.shape
+    n = 0
+    lost = 0.0
+    unit_g, unit_h = 1.0 / unit[0], 1.0 / unit[1]
+    for r in range(n_classes):
+        for i in range(n_samples):
+            if not taken[i]:
+                continue
+            size = abs(gradients[r, i])
+            if size < low:
+                lost += size
+                continue
+            factor = 1.0
+            if size < high:
+                place = key + np.uint64(r * n_samples + i)
+                chance = (scrambled(place) >> np.uint64(40)) / 2.0**24
+                if chance * high >= size:
+                    continue
+                factor = high / size
+            rows[n] = i if by_class else r * n_samples + i
+            classes[n] = r if by_class else 0
+            whole_g = np.int64(np.rint(gradients[r, i] * factor * unit_g))
+            whole_h = np.int64(np.rint(hessians[r, i] * factor * unit_h))
+            pairs[n] = (whole_g << 32) + whole_h
+            n += 1
+    return n, lost
+
+
+@kernel
+def _draw(key, node, n_drawn, limits, starts, n_codes, columns, codes):
+    """Draw directions and codes for a node: a family by its share, then one of it."""
+    n_families = len(limits)
+    for j in range(n_drawn):
+        bits = scrambled(key + np.uint64(node) * np.uint64(1 << 24) + np.uint64(j))
+        share = (bits >> np.uint64(40)) / 2.0**24
+        family = 0
+        while family < n_families - 1 and share >= limits[family]:
+            family += 1
+        size = starts[family + 1] - starts[family]
+        columns[j] = starts[family] + ((bits >> np.uint64(8)) & np.uint64(0xFFFFFFFF)) % size
+        codes[j] = scrambled(bits) % np.uint64(n_codes)
+
+
+@kernel
+def _search(
+    bins, codes, rows, classes, pairs, begin, end, columns, drawn_codes, first, last, sums, rules,
+    unit, n_bins, found, split,
+):  # fmt: skip
+    """Find the best of some drawn splits of a node; `sums` are its gradient and hessian."""
+    ridge, least_hessian, least_points = rules[0], rules[1], rules[2]
+    total_g, total_h = sums[_GRADIENT], sums[_HESSIAN]
+    before = total_g * total_g / (total_h + ridge)
+    histogram = np.empty(3 * n_bins, np.int64)
+    counts = np.empty(3 * n_bins, np.int64)
+    offsets = np.empty(codes.shape[1], np.uint32)
+    right_g = np.empty(n_bins)
+    right_h = np.empty(n_bins)
+    gains = np.empty(n_bins)
+    found[0] = 0.0
+    split[_COLUMN] = _NONE
+    for j in range(first, last):
+        column = bins[columns[j]]
+        code = codes[drawn_codes[j]]
+        for r in range(len(code)):
+            offsets[r] = code[r] * n_bins
+        histogram[:] = 0
+        for p in range(begin, end):
+            histogram[offsets[classes[p]] + np.uint32(column[np.uint32(rows[p])])] += pairs[p]
+        right = np.int64(0)
+        for b in range(n_bins):
+            right += histogram[n_bins + b]
+        for b in range(n_bins):
+            right += histogram[2 * n_bins + b] - histogram[n_bins + b]
+            right_g[b] = right >> 32
+            right_h[b] = right & _LOWER_HALF
+        for b in range(n_bins):
+            high_g, high_h = right_g[b] * unit[0], right_h[b] * unit[1]
+            low_g, low_h = total_g - high_g, total_h - high_h
+            gain = high_g * high_g * (low_h + ridge) + low_g * low_g * (high_h + ridge)
+            gain = gain / ((high_h + ridge) * (low_h + ridge)) - before
+            gains[b] = gain if min(high_h, low_h) >= least_hessian else 0.0
+        if least_points > 1:
+            counts[:] = 0
+            for p in range(begin, end):
+                counts[offsets[classes[p]] + np.uint32(column[np.uint32(rows[p])])] += 1
+            right = np.sum(counts[n_bins : 2 * n_bins])
+            for b in range(n_bins):
+                right += counts[2 * n_bins + b] - counts[n_bins + b]
+                if min(right, end - begin - right) < least_points:
+                    gains[b] = 0.0
+        for b in range(n_bins - 1):
+            if gains[b] > found[0]:
+                found[0] = gains[b]
+                split[_COLUMN] = columns[j]
+                split[_CODE] = drawn_codes[j]
+                split[_CUT] = b
+
+
+@kernel
+def _sum_up(pairs, begin, end, unit, sums):
+    total = np.int64(0)
+    for p in range(begin, end):
+        total += pairs[p]
+    sums[_GRADIENT] = (total >> 32) * unit[0]
+    sums[_HESSIAN] = (total & _LOWER_HALF) * unit[1]
+
+
+@kernel
+def _part(bins, codes, rows, classes, pairs, begin, end, split, spare):
+    """Put the points of a node that go left first; return where the others begin."""
+    column = bins[split[_COLUMN]]
+    code = codes[split[_CODE]]
+    cut = split[_CUT]
+    spare_rows, spare_classes, spare_pairs = spare
+    kept = begin
+    moved = 0
+    for p in range(begin, end):
+        way = code[classes[p]]
+        above = column[rows[p]] > cut
+        if (way == 1 and above) or (way == 2 and not above):
+            spare_rows[moved] = rows[p]
+            spare_classes[moved] = classes[p]
+            spare_pairs[moved] = pairs[p]
+            moved += 1
+        else:
+            rows[kept] = rows[p]
+            classes[kept] = classes[p]
+            pairs[kept] = pairs[p]
+            kept += 1
+    for e in range(moved):
+        rows[kept + e] = spare_rows[e]
+        classes[kept + e] = spare_classes[e]
+        pairs[kept + e] = spare_pairs[e]
+    return kept
+
+
+@kernel
+def _grow(
+    bins, codes, rows, classes, pairs, spare, splits, sums, spans, depths, state, key, n_drawn,
+    limits, starts, rules, unit, n_bins, max_leaves, max_depth, most_points,
+):  # fmt: skip
+    """Grow until done, or until a node of more than `most_points` is to be searched.
+
+    ``state`` holds the number of nodes and the first one not searched; it is left where a
+    search is wanted of the caller, and equal to the number of nodes at the end.
+    """
+    columns = np.empty(n_drawn, np.int64)
+    drawn_codes = np.empty(n_drawn, np.int64)
+    while True:
+        while state[1] < state[0]:
+            node = state[1]
+            begin, end = spans[node]
+            _sum_up(pairs, begin, end, unit, sums[node])
+            if depths[node] < max_depth and end - begin > 1 and state[0] < 2 * max_leaves - 1:
+                if end - begin > most_points:
+                    return
+                _draw(key, node, n_drawn, limits, starts, len(codes), columns, drawn_codes)
+                _search(
+                    bins, codes, rows, classes, pairs, begin, end, columns, drawn_codes, 0,
+                    n_drawn, sums[node], rules, unit, n_bins, sums[node], splits[node],
+                )  # fmt: skip
+            state[1] += 1
+        if state[0] >= 2 * max_leaves - 1:
+            return
+        best = _NONE
+        gain = 0.0
+        for node in range(state[0]):
+            if splits[node, _LEFT] == _NONE and sums[node, _GAIN] > gain:
+                best = node
+                gain = sums[node, _GAIN]
+        if best == _NONE:
+            return
+        begin, end = spans[best]
+        middle = _part(bins, codes, rows, classes, pairs, begin, end, splits[best], spare)
+        for side in range(2):
+            child = state[0] + side
+            splits[best, _LEFT + side] = child
+            spans[child, 0] = begin if side == 0 else middle
+            spans[child, 1] = middle if side == 0 else end
+            depths[child] = depths[best] + 1
+        state[0] += 2
+
+
+class Rules(NamedTuple):
+    """What a tree may look like.
+
+    Parameters
+    ----------
+    max_leaves, max_depth : int
+        Largest number of leaves and of splits on a path.
+    ridge : float
+        Ridge penalty of the leaf values.
+    least_hessian, least_points : float
+        Least sum of hessians, and least number of points, on either side of a split.
+    n_drawn : int
+        Splits (direction and code) that are tried at every node.
+    n_bins : int
+        Number of bins.
+    """
+
+    max_leaves: int
+    max_depth: int
+    ridge: float
+    least_hessian: float
+    least_points: float
+    n_drawn: int
+    n_bins: int
+
+
+class Grown(NamedTuple):
+    """A tree as it was grown.
+
+    Parameters
+    ----------
+    splits : ndarray of int32 of shape (n_nodes, 5)
+        Direction (-1 for a leaf), code, cut, left child, right child; parents come first.
+    values : ndarray of float64 of shape (n_nodes,)
+        Newton's step for every node.
+    gains : ndarray of float64 of shape (n_nodes,)
+        What every split gains.
+    """
+
+    splits: NDArray[np.int32]
+    values: NDArray
+    gains: NDArray
+
+
+def grow_tree(
+    bins: NDArray[np.uint8],
+    codes: NDArray[np.uint8],
+    points: tuple[NDArray, NDArray, NDArray],
+    unit: NDArray,
+    rules: Rules,
+    limits: NDArray,
+    starts: NDArray[np.int64],
+    key: int,
+    team: ThreadTeam,
+) -> Grown:
+    """Grow a tree.
+
+    Parameters
+    ----------
+    bins : ndarray of uint8 of shape (n_directions, n_rows)
+        Bins of the rows.
+    codes : ndarray of uint8 of shape (n_codes, n_classes)
+        Class codes.
+    points : tuple of ndarray
+        Row, class, and gradient and hessian of every point (see `select_points`); they are put
+        into another order.
+    unit : ndarray of shape (2,)
+        What one unit of the gradients and of the hessians stands for.
+    rules : Rules
+        What the tree may look like.
+    limits : ndarray of shape (n_families,)
+        Cumulated shares of the families of directions, the last one 1.
+    starts : ndarray of int64 of shape (n_families + 1,)
+        Where each family's directions begin.
+    key : int
+        Seed of this tree's draws.
+    team : ThreadTeam
+        Threads; they do not change the tree.
+
+    Returns
+    -------
+    Grown
+        The tree; a single node where no split gains anything.
+    """
+    rows, classes, pairs = points
+    size = 2 * rules.max_leaves - 1
+    splits = np.full((size, 5), _NONE, dtype=np.int32)
+    sums = np.zeros((size, 3))
+    spans = np.zeros((size, 2), dtype=np.int64)
+    depths = np.zeros(size, dtype=np.int64)
+    spans[0, 1] = len(rows)
+    spare = tuple(np.empty_like(part) for part in points)
+    state = np.array([1, 0])
+    limits_on = np.array([rules.ridge, rules.least_hessian, rules.least_points])
+    most_points = _PARALLEL if team.n_threads > 1 else len(rows)
+    while True:
+        _grow(
+            bins, codes, rows, classes, pairs, spare, splits, sums, spans, depths, state,
+            np.uint64(key), rules.n_drawn, limits, starts, limits_on, unit, rules.n_bins,
+            rules.max_leaves, rules.max_depth, most_points,
+        )  # fmt: skip
+        node = int(state[1])
+        if node == state[0]:
+            break
+        _search_in_parallel(
+            bins, codes, points, spans[node], sums[node], splits[node], rules, limits_on, unit,
+            limits, starts, key, node, team,
+        )  # fmt: skip
+        state[1] += 1
+    n_nodes = int(state[0])
+    splits[:n_nodes, :3][splits[:n_nodes, _LEFT] == _NONE] = _NONE
+    values = -sums[:n_nodes, _GRADIENT] / (sums[:n_nodes, _HESSIAN] + rules.ridge)
+    return Grown(splits[:n_nodes], values, sums[:n_nodes, _GAIN])
+
+
+def _search_in_parallel(
+    bins, codes, points, span, sums, split, rules, limits_on, unit, limits, starts, key, node,
+    team,
+) -> None:  # fmt: skip
+    """Search a large node, its drawn splits shared among the threads."""
+    columns = np.empty(rules.n_drawn, dtype=np.int64)
+    drawn = np.empty(rules.n_drawn, dtype=np.int64)
+    _draw(np.uint64(key), node, rules.n_drawn, limits, starts, len(codes), columns, drawn)
+    results: list[tuple[float, int, NDArray]] = []
+
+    def work(first: int, last: int) -> None:
+        found, best = np.zeros(1), np.empty(5, dtype=np.int32)
+        _search(
+            bins, codes, *points, span[0], span[1], columns, drawn, first, last, sums, limits_on,
+            unit, rules.n_bins, found, best,
+        )  # fmt: skip
+        results.append((float(found[0]), -first, best))
+
+    team.run(work, rules.n_drawn)
+    gain, _, best = max(results, key=lambda result: result[:2])
+    sums[_GAIN] = gain
+    split[:3] = best[:3]

@@ -1,0 +1,191 @@
+"""How trees see samples: through directions that all classes share, or class by class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..parallel import ThreadTeam
+from ..points import ProjectedPoints
+from .codes import class_codes
+from .directions import Directions, project
+from .forest import Forest, add_scores
+
+_BLOCK_BYTES = 1 << 25  # values of the samples that are scored together
+
+
+class SharedView:
+    """Directions shared by all classes, with a class code at every split.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the codes.
+    n_classes : int
+        Number of classes.
+    directions : Directions
+        The directions.
+    """
+
+    by_class = True
+
+    def __init__(self, seed: int, n_classes: int, directions: Directions) -> None:
+        self.seed, self.n_classes, self.directions = seed, n_classes, directions
+        self.codes = class_codes(seed, n_classes)
+        self.n_directions, self.starts = len(directions), directions.starts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.seed, self.n_classes, self.directions)
+
+    def n_rows(self, n_samples: int) -> int:
+        """Return how many rows of values samples have."""
+        return n_samples
+
+    def values(self, X: Any, indices: NDArray[np.int64], team: ThreadTeam) -> NDArray:
+        """Return values along some directions, (len(indices), n_rows)."""
+        return project(X, self.directions.rows(indices), team)
+
+    def energies(self, indices: NDArray[np.int64]) -> NDArray:
+        """Return the share of every feature in some directions, (len(indices), n_features)."""
+        squares = self.directions.rows(indices).power(2).toarray()
+        return squares / squares.sum(axis=1, keepdims=True)
+
+
+class ClassView:
+    """A random matrix for every class, as in the paper: each point is a row of its own.
+
+    Parameters
+    ----------
+    projection : Projection
+        The class-wise matrices.
+    n_features : int
+        Number of features.
+    """
+
+    by_class = False
+
+    def __init__(self, projection: Any, n_features: int) -> None:
+        self.projection, self.n_features = projection, n_features
+        self.seed, self.n_classes = projection.seed, projection.n_classes
+        self.codes = class_codes(self.seed, 1)
+        self.n_directions = projection.n_projections
+        self.starts = np.array([0, self.n_directions])
+
+    def n_rows(self, n_samples: int) -> int:
+        """Return how many rows of values samples have."""
+        return n_samples * self.n_classes
+
+    def values(self, X: Any, indices: NDArray[np.int64], team: ThreadTeam) -> NDArray:
+        """Return values along some directions, (len(indices), n_rows)."""
+        points = ProjectedPoints(X, self.projection, merge=False)
+        return np.stack([points.column(v) for v in indices])
+
+    def energies(self, indices: NDArray[np.int64]) -> NDArray:
+        """Return the share of every feature in some directions, (len(indices), n_features)."""
+        rows = self.projection.rows(indices, (0, self.n_features), np.float64)
+        squares = (rows**2).sum(axis=0)
+        return squares / squares.sum(axis=1, keepdims=True)
+
+
+class ForestScorer:
+    """Computes the scores ``baseline_r + sum_t w_t h_t(x, r)`` of trees.
+
+    Parameters
+    ----------
+    view : SharedView or ClassView
+        How the trees see samples.
+    forest : Forest
+        The trees.
+    weights : ndarray
+        Their weights.
+    baseline : ndarray of shape (n_classes,)
+        Scores before the first tree.
+    """
+
+    def __init__(self, view: Any, forest: Forest, weights: NDArray, baseline: NDArray) -> None:
+        self._arguments = view, forest, weights, baseline
+        self._view, self._forest, self._weights = view, forest, weights
+        self._baseline = baseline.astype(np.float32)
+        self._used, columns = np.unique(forest.columns, return_inverse=True)
+        shift = int(self._used[0] < 0)
+        self._used = self._used[shift:].astype(np.int64)
+        self._columns = (columns - shift).astype(np.int32)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._arguments
+
+    def _blocks(self, X: Any, team: ThreadTeam) -> Iterator[tuple[slice, NDArray]]:
+        """Yield the values of some samples at a time."""
+        rows = max(256, _BLOCK_BYTES // (8 * len(self._used) * self._view.n_rows(1)))
+        for first in range(0, X.shape[0], rows):
+            part = slice(first, min(first + rows, X.shape[0]))
+            yield part, self._view.values(X[part], self._used, team)
+
+    def _start(self, n_samples: int) -> NDArray[np.float32]:
+        return np.repeat(self._baseline[:, None], n_samples, axis=1)
+
+    def _flat(self, scores: NDArray) -> NDArray:
+        return scores if self._view.by_class else scores.reshape(1, -1)
+
+    def scores(self, X: Any, team: ThreadTeam) -> NDArray:
+        """Return the scores, shape (n_classes, n_samples), float32.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
+            Scaled data.
+        team : ThreadTeam
+            Threads.
+
+        Returns
+        -------
+        ndarray
+            The scores.
+        """
+        out = np.empty((len(self._baseline), X.shape[0]), dtype=np.float32)
+        forest = self._forest
+        for part, values in self._blocks(X, team):
+            scores = self._start(part.stop - part.start)
+            add_scores(
+                _Columns(forest, self._columns), self._weights, values, forest.thresholds,
+                self._view.codes, self._flat(scores), team, forest.starts,
+            )  # fmt: skip
+            out[:, part] = scores
+        return out
+
+    def staged(self, X: Any, team: ThreadTeam) -> Iterator[NDArray]:
+        """Yield the scores after every tree.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
+            Scaled data.
+        team : ThreadTeam
+            Threads.
+
+        Yields
+        ------
+        ndarray of shape (n_classes, n_samples)
+            The scores.
+        """
+        values = self._view.values(X, self._used, team)
+        scores = self._start(X.shape[0])
+        starts = self._forest.starts
+        for t, tree in enumerate(self._forest):
+            renamed = _Columns(tree, self._columns[starts[t] : starts[t + 1]])
+            add_scores(
+                renamed, self._weights[t : t + 1], values, tree.thresholds, self._view.codes,
+                self._flat(scores), team,
+            )  # fmt: skip
+            yield scores.copy()
+
+
+class _Columns:
+    """Trees whose columns have other numbers: those of the directions in use."""
+
+    def __init__(self, trees: Any, columns: NDArray[np.int32]) -> None:
+        self.columns, self.codes = columns, trees.codes
+        self.left, self.values = trees.left, trees.values
