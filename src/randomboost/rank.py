@@ -36,7 +36,7 @@ class RBoostRankClassifier(BaseBoostingClassifier):
 
     Parameters
     ----------
-    n_estimators : int, default=200
+    n_estimators : int, default=120
         Largest number of rounds T. The paper uses 1000.
     weak_learner : {"tree", "stump", "real_stump", "wlda"} or estimator, default="tree"
         "tree": one tree a round, shared by all classes. The others are the paper's: "stump",
@@ -49,27 +49,27 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         losses of the pairwise margins; an object needs ``value(margins)`` and
         ``derivative(margins)``, see `randomboost.losses`. "auto": "softmax" for trees, else
         "exponential".
-    learning_rate : float, default=0.1
+    learning_rate : float, default=0.12
         Trees: the part of Newton's step that is taken.
     max_leaf_nodes : int or None, default=None
-        Trees: largest number of leaves; None for 31, and more for more than 8 classes.
+        Trees: largest number of leaves; None for 6 times the number of classes, but at least 31
+        and at most 255.
     max_depth : int or None, default=None
         Trees: largest number of splits on a path.
     min_samples_leaf : int, default=1
         Trees: least number of points (pairs of a sample and a class) in a leaf.
-    l2_regularization : float, default=1.0
+    l2_regularization : float, default=0.5
         Trees: ridge penalty of the leaf values.
-    subsample : float, default=1.0
+    subsample : float, default=0.8
         Trees: part of the samples that a round looks at, drawn anew every round.
-    negligible : float, default=0.02
+    negligible : float, default=0.03
         Trees: points that carry together at most this share of the gradients are left out of a
         round; ``train_history_["left_out"]`` has the share.
     max_points : int or None, default=None
         Trees: how many points a round looks at; where there are more they are drawn by the size
         of their gradients, without bias. None: 8 for every sample, at least 20000.
     n_projections : int or None, default=None
-        Number n of projected dimensions. None: 2000, for trees 300 and at most 10 for every
-        feature. The paper uses 20000.
+        Number n of projected dimensions. None: 2000, for trees 600. The paper uses 20000.
     projection : {"auto", "gaussian", "sparse", "axis", "lda", "mixed"} or object, default="auto"
         Kind of the matrices. "gaussian": entries N(0, 1) / sqrt(n), as in the paper. All others
         are directions shared by the classes times a class code -1, 0 or +1: "axis", single
@@ -84,7 +84,7 @@ class RBoostRankClassifier(BaseBoostingClassifier):
     projections_per_round : int, float or None, default=None
         How many of the n dimensions a round searches, drawn anew every round (for trees: at every
         node): None for all, an int for a number, a float in (0, 1] for a fraction. For trees
-        None means a fifth, at least 20.
+        None means one in 12 of a family, at least 16.
     correction : {"stagewise", "total"}, default="stagewise"
         "stagewise": only the newest weight is set, in closed form for the exponential loss, by a
         line search for others. "total": all weights are solved for after every round, with
@@ -201,17 +201,17 @@ class RBoostRankClassifier(BaseBoostingClassifier):
 
     def __init__(
         self,
-        n_estimators: int = 200,
+        n_estimators: int = 120,
         *,
         weak_learner: Any = "tree",
         loss: Any = "auto",
-        learning_rate: float = 0.1,
+        learning_rate: float = 0.12,
         max_leaf_nodes: int | None = None,
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
-        l2_regularization: float = 1.0,
-        subsample: float = 1.0,
-        negligible: float = 0.02,
+        l2_regularization: float = 0.5,
+        subsample: float = 0.8,
+        negligible: float = 0.03,
         max_points: int | None = None,
         n_projections: int | None = None,
         projection: Any = "auto",
@@ -326,17 +326,17 @@ class RBoostRankClassifier(BaseBoostingClassifier):
     def _n_projections(self) -> int:
         if self.n_projections is not None:
             return self.n_projections
-        return min(300, 10 * self.n_features_in_) if self._has_trees else 2000
+        return 600 if self._has_trees else 2000
 
     def _leaves(self, n_classes: int) -> int:
         """Return the largest number of leaves of a tree."""
-        return self.max_leaf_nodes or max(31, min(4 * n_classes, 255))
+        return self.max_leaf_nodes or max(31, min(6 * n_classes, 255))
 
     def _n_drawn(self, n_directions: int) -> int:
-        """Return how many splits are tried at a node."""
+        """Return how many splits are tried at a node, out of so many directions."""
         part = self.projections_per_round
         if part is None:
-            return max(20, n_directions // 5)
+            return max(16, n_directions // 12)
         return int(part) if isinstance(part, Integral) else max(1, round(part * n_directions))
 
     def _allows_missing(self) -> bool:

@@ -12,15 +12,16 @@ from .parallel import ThreadTeam
 from .random_stream import scrambled
 from .search.memory import check_memory
 from .trees.bins import bin_values, find_edges
+from .trees.directions import JUDGES
 from .trees.forest import Tree, add_scores
-from .trees.growth import Rules, find_units, grow_tree, select_points
+from .trees.growth import Rules, find_units, grow_tree, held_out_gains, select_points
 from .trees.objectives import make_objective
 
 if TYPE_CHECKING:
     from .rank import RBoostRankClassifier
 
 _FLOOR = 0.3  # part of the draws that is shared evenly among the families
-_MEMORY = 0.9  # how slowly the shares of the families change
+_MEMORY = 0.95  # how slowly what the families gained is forgotten
 _BLOCK_BYTES = 1 << 26  # values of the directions that are binned together
 _LEAST_HESSIAN = 1e-3
 _SETTLED = 1e-7  # mean gradient at which nothing is left to learn
@@ -70,15 +71,16 @@ class TreeTrainer(Trainer):
             ridge=estimator.l2_regularization,
             least_hessian=_LEAST_HESSIAN,
             least_points=estimator.min_samples_leaf,
-            n_drawn=estimator._n_drawn(view.n_directions),
             n_bins=n_bins,
         )
+        self._n_drawn = [estimator._n_drawn(size) for size in np.diff(view.starts)]
         self._rate = estimator.learning_rate
         self._subsample = estimator.subsample
         self._negligible = estimator.negligible
         self._most_points = estimator.max_points or max(8 * n_samples, 20_000)
         self._low = 0.0
         self._shares = np.full(len(view.starts) - 1, 1.0 / (len(view.starts) - 1))
+        self._due, self._earned, self._tries = np.zeros((3, len(self._shares)))
         size = n_classes * n_samples
         self._points = (
             np.empty(size, np.int32),
@@ -136,16 +138,11 @@ class TreeTrainer(Trainer):
         if self._val_values is not None:
             self._add(self._val_scores, tree, weight, self._val_values, tree.thresholds)
 
-    def _select(self, key: int) -> tuple[tuple[NDArray, ...], NDArray, float]:
-        """Return the points to grow a tree on, their units, and the share left out."""
+    def _select(
+        self, taken: NDArray, unit: NDArray, total: float, high: float, key: int
+    ) -> tuple[tuple[NDArray, ...], float]:
+        """Return the points to grow a tree on, and the share of the gradients left out."""
         gradients, hessians = self._slopes.gradients, self._slopes.hessians
-        taken = np.ones(gradients.shape[1], dtype=np.bool_)
-        if self._subsample < 1.0:
-            rng = np.random.Generator(np.random.Philox(key))
-            taken = rng.random(len(taken)) < self._subsample
-        crowded = gradients.size > self._most_points
-        unit, total = find_units(gradients, hessians, 2.0 if crowded else 1.0)
-        high = total / self._most_points if crowded else 0.0
         while True:
             n, lost = select_points(
                 gradients, hessians, taken, self._low, high, np.uint64(key), self._view.by_class,
@@ -157,25 +154,32 @@ class TreeTrainer(Trainer):
             self._low *= 0.8
         if share < 0.7 * self._negligible:  # leave out more next time
             self._low = max(1.5 * self._low, 0.1 * self._negligible * total / gradients.size)
-        return tuple(part[:n] for part in self._points), unit, share
+        return tuple(part[:n] for part in self._points), share
 
     def step(self) -> dict[str, float] | str:
         """Run one round; return its loss and gain, or why there is no further round."""
-        mean = float(np.abs(self._slopes.gradients).sum(dtype=np.float64)) / self._scores.shape[1]
-        if mean < _SETTLED:
+        crowded = self._scores.size > self._most_points
+        unit, mass = find_units(*self._slopes[1:], 2.0 if crowded else 1.0)
+        if mass < _SETTLED * self._scores.shape[1]:
             return "all samples are fitted"
         number = len(self.model.hypotheses)
         key = int(scrambled(np.uint64((self._seed + 0x9E3779B97F4A7C15 * (number + 1)) % 2**64)))
-        points, unit, left_out = self._select(key)
-        limits = np.cumsum(self._shares)
-        limits[-1] = 1.0
+        taken = np.ones(self._scores.shape[1], dtype=np.bool_)
+        if self._subsample < 1.0:
+            taken = np.random.Generator(np.random.Philox(key)).random(len(taken)) < self._subsample
+        high = mass / self._most_points if crowded else 0.0
+        points, left_out = self._select(taken, unit, mass, high, key)
+        self._due += self._shares
+        family = int(self._due.argmax())
+        self._due[family] -= 1
+        directions = self._view.starts[family : family + 2]
         grown = grow_tree(
-            self._bins, self._view.codes, points, unit, self._rules, limits, self._view.starts,
-            key, self._team,
+            self._bins, self._view.codes, points, unit, self._rules, directions,
+            self._n_drawn[family], key, self._team,
         )  # fmt: skip
         if len(grown.splits) == 1:
             return "no tree separates any two points"
-        self._credit(grown.splits[:, 0], grown.gains)
+        self._credit(family, grown, taken, mass)
         tree, weight, cuts = self._as_tree(grown)
         self._add(self._scores, tree, weight, self._bins, cuts)
         self._add_to_validation(tree, weight)
@@ -188,13 +192,25 @@ class TreeTrainer(Trainer):
             "left_out": left_out,
         }
 
-    def _credit(self, columns: NDArray, gains: NDArray) -> None:
-        """Move the shares of the families towards what each of them gained a draw."""
-        used = columns >= 0
-        families = np.searchsorted(self._view.starts, columns[used], side="right") - 1
-        gained = np.bincount(families, gains[used], len(self._shares)) / self._shares
-        wanted = _FLOOR / len(self._shares) + (1 - _FLOOR) * gained / gained.sum()
-        self._shares = _MEMORY * self._shares + (1 - _MEMORY) * wanted
+    def _credit(self, family: int, grown: Any, taken: NDArray, mass: float) -> None:
+        """Move the shares of the families towards what their trees gained.
+
+        What counts is the gain on samples that had no part in the tree, nor in the discriminants,
+        which may fit the others too well.
+        """
+        gain = grown.gains.sum()
+        others = taken.copy()
+        others[np.arange(len(taken)) % JUDGES != 0] = True
+        if not others.all():
+            gain = held_out_gains(
+                grown, self._bins, self._view.codes, self._slopes[1:], others, self._low,
+                self._view.by_class,
+            ).sum()  # fmt: skip
+        self._earned[family] = _MEMORY * self._earned[family] + gain / mass
+        self._tries[family] = _MEMORY * self._tries[family] + 1
+        if self._tries.min() >= 1.5:
+            earned = np.maximum(self._earned / self._tries, 0.0) + 1e-12
+            self._shares = _FLOOR / len(earned) + (1 - _FLOOR) * earned / earned.sum()
 
     def _as_tree(self, grown: Any) -> tuple[Tree, float, NDArray]:
         """Return a grown tree with outputs in [-1, 1], its weight, and its cuts as bins."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..compiling import kernel
 from ..parallel import ThreadTeam
 
-_SAMPLE = 8192  # values that decide where the edges are
+_SAMPLE = 2048  # values that decide where the edges are
 
 
 def find_edges(values: NDArray, max_bins: int) -> NDArray:

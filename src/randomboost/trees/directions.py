@@ -21,8 +21,11 @@ from ..random_stream import CHOICE_STREAM, DIRECTION_STREAM, normals, uniforms
 FAMILIES = ("axis", "sparse", "gaussian", "lda")
 _FEW = 3  # features of a sparse direction where no density is given
 _MOST_LDA_FEATURES = 40
-_LDA_SAMPLES = 4000  # samples that a discriminant is estimated from
-_LDA_RIDGE = 0.1  # share of the mean variance that is added to every variance
+_LDA_POOL = 400  # features that discriminants are made of, where there are more
+_LDA_SAMPLES = 10_000  # samples that they are estimated from
+JUDGES = 4  # every fourth sample has no part in the discriminants, to tell what they are worth
+_ROWS = 64  # samples that are projected side by side
+_LDA_RIDGE = 0.03  # share of the mean variance that is added to every variance
 
 
 class Directions:
@@ -105,6 +108,34 @@ def _choose(shares: NDArray, n: int) -> NDArray[np.int64]:
     return chosen
 
 
+def _class_moments(
+    X: Any,
+    y: NDArray[np.int64],
+    sample_weight: NDArray,
+    features: NDArray[np.int64],
+    rng: np.random.Generator,
+) -> tuple[NDArray, NDArray, NDArray[np.int64]]:
+    """Means of the classes, covariance within them and their numbers, without the judges."""
+    means, scatter, total = [], np.zeros((len(features), len(features))), 0.0
+    present = np.unique(y)
+    for number in present:
+        members = np.flatnonzero(y == number)
+        if len(members) >= 2 * JUDGES:
+            members = members[members % JUDGES != 0]
+        most = max(2, _LDA_SAMPLES // len(present))
+        if len(members) > most:
+            members = np.sort(rng.choice(members, most, replace=False))
+        part = X[members][:, features]
+        part = np.nan_to_num(part.toarray() if sp.issparse(part) else part, nan=0.0)
+        part = part.astype(np.float64)
+        weight = sample_weight[members]
+        means.append(weight @ part / weight.sum())
+        part -= means[-1]
+        scatter += (part * weight[:, None]).T @ part
+        total += weight.sum()
+    return np.array(means), scatter / total, present
+
+
 def find_discriminants(
     X: Any, y: NDArray[np.int64], sample_weight: NDArray, seed: int, count: int
 ) -> Any:
@@ -132,34 +163,24 @@ def find_discriminants(
     """
     rng = np.random.Generator(np.random.Philox(seed))
     d = X.shape[1]
-    present = np.unique(y)
-    most = min(d, _MOST_LDA_FEATURES)
+    pool = np.sort(rng.choice(d, min(d, _LDA_POOL), replace=False))
+    means, scatter, present = _class_moments(X, y, sample_weight, pool, rng)
+    totals = np.bincount(y, sample_weight)[present]
+    most = min(len(pool), _MOST_LDA_FEATURES)
     chosen, values = [], []
     for v in range(count):
         few = int(np.ceil(most * rng.uniform(0.3, 1.0)))
-        features = np.sort(rng.choice(d, few, replace=False))
-        order = rng.permutation(present)
+        features = np.sort(rng.choice(len(pool), few, replace=False))
+        order = rng.permutation(len(present))
         cut = 1 if v % 2 else int(rng.integers(1, len(order)))
-        groups = (order[:cut], order[cut : 2 if v % 2 else None])
-        means, scatter, total = [], np.zeros((few, few)), 0.0
-        for group in groups:
-            members = np.flatnonzero(np.isin(y, group))
-            if len(members) > _LDA_SAMPLES // 2:
-                members = np.sort(rng.choice(members, _LDA_SAMPLES // 2, replace=False))
-            part = X[members][:, features]
-            part = np.nan_to_num(part.toarray() if sp.issparse(part) else part, nan=0.0)
-            weight = sample_weight[members]
-            mean = weight @ part / weight.sum()
-            centred = part - mean
-            scatter += (centred * weight[:, None]).T @ centred
-            total += weight.sum()
-            means.append(mean)
-        scatter /= total
-        spread = np.trace(scatter) / few
-        scatter[np.diag_indices(few)] += _LDA_RIDGE * spread + 1e-9
-        direction = np.linalg.solve(scatter, means[0] - means[1])
+        first, second = order[:cut], order[cut : 2 if v % 2 else None]
+        step = np.average(means[first][:, features], axis=0, weights=totals[first])
+        step -= np.average(means[second][:, features], axis=0, weights=totals[second])
+        within = scatter[np.ix_(features, features)]
+        within[np.diag_indices(few)] += _LDA_RIDGE * np.trace(within) / few + 1e-9
+        direction = np.linalg.solve(within, step)
         length = np.linalg.norm(direction)
-        chosen.append(features)
+        chosen.append(pool[features])
         values.append(direction / length if length > 0 else np.ones(few))
     starts = np.concatenate([[0], np.cumsum([len(part) for part in chosen])])
     return sp.csr_array(
@@ -171,21 +192,32 @@ def find_discriminants(
 @kernel
 def _project(X, starts, features, coefficients, first, last, out):
     """``out[v, i] = sum_j c_vj X[i, j]`` over rows first .. last; NaN counts as 0 in a mixture."""
-    for v in range(len(starts) - 1):
-        begin, end = starts[v], starts[v + 1]
-        if end - begin == 1:  # a feature by itself keeps its missing values
-            j = features[begin]
-            c = coefficients[begin]
-            for i in range(first, last):
-                out[v, i] = c * X[i, j]
-            continue
-        for i in range(first, last):
-            total = 0.0
-            for e in range(begin, end):
-                x = X[i, features[e]]
-                if x == x:
-                    total += coefficients[e] * x
-            out[v, i] = total
+    n_features = X.shape[1]
+    block = np.empty((n_features, _ROWS), X.dtype)
+    for begin in range(first, last, _ROWS):
+        n = min(_ROWS, last - begin)
+        for i in range(n):
+            for j in range(n_features):
+                block[j, i] = X[begin + i, j]
+        for v in range(len(starts) - 1):  # a feature by itself keeps its missing values
+            if starts[v + 1] - starts[v] == 1:
+                column = block[features[starts[v]]]
+                c = coefficients[starts[v]]
+                for i in range(n):
+                    out[v, begin + i] = c * column[i]
+        for j in range(n_features):
+            column = block[j]
+            for i in range(n):
+                column[i] = column[i] if column[i] == column[i] else 0
+        for v in range(len(starts) - 1):
+            if starts[v + 1] - starts[v] != 1:
+                total = out[v, begin : begin + n]
+                total[:] = 0
+                for e in range(starts[v], starts[v + 1]):
+                    column = block[features[e]]
+                    c = coefficients[e]
+                    for i in range(n):
+                        total[i] += c * column[i]
 
 
 def project(X: Any, rows: Any, team: ThreadTeam) -> NDArray:
@@ -208,9 +240,10 @@ def project(X: Any, rows: Any, team: ThreadTeam) -> NDArray:
     if sp.issparse(X):
         return np.ascontiguousarray((X @ rows.T).toarray().T.astype(X.dtype, copy=False))
     out = np.empty((rows.shape[0], X.shape[0]), dtype=X.dtype)
+    coefficients = rows.data.astype(X.dtype)
 
     def work(first: int, last: int) -> None:
-        _project(X, rows.indptr, rows.indices, rows.data, first, last, out)
+        _project(X, rows.indptr, rows.indices, coefficients, first, last, out)
 
     team.run(work, X.shape[0], grain=1 + 200_000 // max(rows.nnz, 1))
     return out

@@ -97,6 +97,7 @@ def _add_scores(
     for t in range(len(starts) - 1):
         largest = max(largest, starts[t + 1] - starts[t])
     here = np.empty((largest, _BLOCK), np.uint32)
+    reach = np.empty(largest, np.uint32)  # the classes that can come to a node
     everyone = np.uint32(0)
     for r in range(n_classes):
         everyone |= np.uint32(1) << np.uint32(r)
@@ -106,6 +107,7 @@ def _add_scores(
         sums[:, :n] = scores[:, begin : begin + n]
         for t in range(len(starts) - 1):
             start = starts[t]
+            reach[0] = everyone
             for i in range(n):
                 here[0, i] = everyone
             for node in range(starts[t + 1] - start):
@@ -115,6 +117,8 @@ def _add_scores(
                     output = outputs[start + node]
                     for r in range(n_classes):
                         bit = np.uint32(1) << np.uint32(r)
+                        if not reach[node] & bit:
+                            continue
                         total = sums[r]
                         for i in range(n):
                             total[i] += output if mine[i] & bit else np.float32(0)
@@ -123,6 +127,8 @@ def _add_scores(
                 limit = limits[start + node]
                 low, high = below[start + node], above[start + node]
                 stay, go = here[child], here[child + 1]
+                reach[child] = reach[node]
+                reach[child + 1] = reach[node] & (low | high)
                 for i in range(n):
                     bits = mine[i] & (high if value[i] > limit else low)
                     go[i] = bits

@@ -80,18 +80,13 @@ def select_points(gradients, hessians, taken, low, high, key, by_class, unit, ro
 
 
 @kernel
-def _draw(key, node, n_drawn, limits, starts, n_codes, columns, codes):
-    """Draw directions and codes for a node: a family by its share, then one of it."""
-    n_families = len(limits)
+def _draw(key, node, n_drawn, directions, n_codes, columns, codes):
+    """Draw directions out of a range, and codes, for a node."""
+    size = np.uint64(directions[1] - directions[0])
     for j in range(n_drawn):
         bits = scrambled(key + np.uint64(node) * np.uint64(1 << 24) + np.uint64(j))
-        share = (bits >> np.uint64(40)) / 2.0**24
-        family = 0
-        while family < n_families - 1 and share >= limits[family]:
-            family += 1
-        size = starts[family + 1] - starts[family]
-        columns[j] = starts[family] + ((bits >> np.uint64(8)) & np.uint64(0xFFFFFFFF)) % size
-        codes[j] = scrambled(bits) % np.uint64(n_codes)
+        columns[j] = directions[0] + np.int64((bits >> np.uint64(32)) % size)
+        codes[j] = np.int64((bits & np.uint64(0xFFFFFFFF)) % np.uint64(n_codes))
 
 
 @kernel
@@ -190,7 +185,7 @@ def _part(bins, codes, rows, classes, pairs, begin, end, split, spare):
 @kernel
 def _grow(
     bins, codes, rows, classes, pairs, spare, splits, sums, spans, depths, state, key, n_drawn,
-    limits, starts, rules, unit, n_bins, max_leaves, max_depth, most_points,
+    directions, rules, unit, n_bins, max_leaves, max_depth, most_points,
 ):  # fmt: skip
     """Grow until done, or until a node of more than `most_points` is to be searched.
 
@@ -207,7 +202,7 @@ def _grow(
             if depths[node] < max_depth and end - begin > 1 and state[0] < 2 * max_leaves - 1:
                 if end - begin > most_points:
                     return
-                _draw(key, node, n_drawn, limits, starts, len(codes), columns, drawn_codes)
+                _draw(key, node, n_drawn, directions, len(codes), columns, drawn_codes)
                 _search(
                     bins, codes, rows, classes, pairs, begin, end, columns, drawn_codes, 0,
                     n_drawn, sums[node], rules, unit, n_bins, sums[node], splits[node],
@@ -245,8 +240,6 @@ class Rules(NamedTuple):
         Ridge penalty of the leaf values.
     least_hessian, least_points : float
         Least sum of hessians, and least number of points, on either side of a split.
-    n_drawn : int
-        Splits (direction and code) that are tried at every node.
     n_bins : int
         Number of bins.
     """
@@ -256,7 +249,6 @@ class Rules(NamedTuple):
     ridge: float
     least_hessian: float
     least_points: float
-    n_drawn: int
     n_bins: int
 
 
@@ -278,14 +270,77 @@ class Grown(NamedTuple):
     gains: NDArray
 
 
+@kernel
+def _follow(bins, codes, splits, gradients, hessians, taken, low, by_class, sums):
+    """Sum the gradients and hessians of the points that were not taken, by node."""
+    n_classes, n_samples = gradients.shape
+    for r in range(n_classes):
+        way = r if by_class else 0
+        for i in range(n_samples):
+            if taken[i] or abs(gradients[r, i]) < low:
+                continue
+            row = i if by_class else r * n_samples + i
+            node = 0
+            while node >= 0:
+                sums[node, 0] += gradients[r, i]
+                sums[node, 1] += hessians[r, i]
+                left = splits[node, _LEFT]
+                if left < 0:
+                    break
+                code = codes[splits[node, _CODE], way]
+                above = bins[splits[node, _COLUMN], row] > splits[node, _CUT]
+                node = left + (1 if (code == 1 and above) or (code == 2 and not above) else 0)
+
+
+def held_out_gains(
+    grown: Grown,
+    bins: NDArray[np.uint8],
+    codes: NDArray[np.uint8],
+    slopes: tuple[NDArray, NDArray],
+    taken: NDArray[np.bool_],
+    low: float,
+    by_class: bool,
+) -> NDArray:
+    """Return what every split gains on the samples that the tree was not grown on.
+
+    Parameters
+    ----------
+    grown : Grown
+        The tree.
+    bins, codes
+        As for `grow_tree`.
+    slopes : tuple of ndarray of shape (n_classes, n_samples)
+        Gradients and hessians.
+    taken : ndarray of bool of shape (n_samples,)
+        The samples that it was grown on.
+    low : float
+        Points of smaller gradients are left out.
+    by_class : bool
+        Whether rows are samples, not points.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes,)
+        How much the second-order loss falls by a node's split; 0 for leaves.
+    """
+    sums = np.zeros((len(grown.splits), 2))
+    _follow(bins, codes, grown.splits, *slopes, taken, low, by_class, sums)
+    fall = -(sums[:, 0] * grown.values + 0.5 * sums[:, 1] * grown.values**2)
+    left = grown.splits[:, _LEFT]
+    gains = np.zeros(len(fall))
+    inner = left >= 0
+    gains[inner] = fall[left[inner]] + fall[left[inner] + 1] - fall[inner]
+    return gains
+
+
 def grow_tree(
     bins: NDArray[np.uint8],
     codes: NDArray[np.uint8],
     points: tuple[NDArray, NDArray, NDArray],
     unit: NDArray,
     rules: Rules,
-    limits: NDArray,
-    starts: NDArray[np.int64],
+    directions: NDArray[np.int64],
+    n_drawn: int,
     key: int,
     team: ThreadTeam,
 ) -> Grown:
@@ -304,10 +359,10 @@ def grow_tree(
         What one unit of the gradients and of the hessians stands for.
     rules : Rules
         What the tree may look like.
-    limits : ndarray of shape (n_families,)
-        Cumulated shares of the families of directions, the last one 1.
-    starts : ndarray of int64 of shape (n_families + 1,)
-        Where each family's directions begin.
+    directions : ndarray of int64 of shape (2,)
+        The first direction to look at, and the one past the last.
+    n_drawn : int
+        Splits (a direction and a code) that are tried at every node.
     key : int
         Seed of this tree's draws.
     team : ThreadTeam
@@ -332,7 +387,7 @@ def grow_tree(
     while True:
         _grow(
             bins, codes, rows, classes, pairs, spare, splits, sums, spans, depths, state,
-            np.uint64(key), rules.n_drawn, limits, starts, limits_on, unit, rules.n_bins,
+            np.uint64(key), n_drawn, directions, limits_on, unit, rules.n_bins,
             rules.max_leaves, rules.max_depth, most_points,
         )  # fmt: skip
         node = int(state[1])
@@ -340,7 +395,7 @@ def grow_tree(
             break
         _search_in_parallel(
             bins, codes, points, spans[node], sums[node], splits[node], rules, limits_on, unit,
-            limits, starts, key, node, team,
+            directions, n_drawn, key, node, team,
         )  # fmt: skip
         state[1] += 1
     n_nodes = int(state[0])
@@ -350,13 +405,13 @@ def grow_tree(
 
 
 def _search_in_parallel(
-    bins, codes, points, span, sums, split, rules, limits_on, unit, limits, starts, key, node,
+    bins, codes, points, span, sums, split, rules, limits_on, unit, directions, n_drawn, key, node,
     team,
 ) -> None:  # fmt: skip
     """Search a large node, its drawn splits shared among the threads."""
-    columns = np.empty(rules.n_drawn, dtype=np.int64)
-    drawn = np.empty(rules.n_drawn, dtype=np.int64)
-    _draw(np.uint64(key), node, rules.n_drawn, limits, starts, len(codes), columns, drawn)
+    columns = np.empty(n_drawn, dtype=np.int64)
+    drawn = np.empty(n_drawn, dtype=np.int64)
+    _draw(np.uint64(key), node, n_drawn, directions, len(codes), columns, drawn)
     results: list[tuple[float, int, NDArray]] = []
 
     def work(first: int, last: int) -> None:
@@ -367,7 +422,7 @@ def _search_in_parallel(
         )  # fmt: skip
         results.append((float(found[0]), -first, best))
 
-    team.run(work, rules.n_drawn)
+    team.run(work, n_drawn)
     gain, _, best = max(results, key=lambda result: result[:2])
     sums[_GAIN] = gain
     split[:3] = best[:3]
