@@ -280,8 +280,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         if len(np.unique(codes)) < 2:
             raise ValueError(
                 "y has training samples of positive weight in fewer than two classes: at least two "
-                "classes are needed"
-                + (", also without the validation part" if early else "")
+                "classes are needed" + (", also without the validation part" if early else "")
             )
         if not warm:
             self._scaling = StandardScaling.learn(X, sample_weight) if self.scale else None

@@ -17,10 +17,11 @@ from scipy.special import expit, xlogy
 class Loss(Protocol):
     """What an object must offer to serve as a loss.
 
-    Three attributes are optional: the method ``second_derivative(margins)``, which trees use for
-    their leaf values (the absolute derivative takes its place), ``proba_scale`` (default 1), the factor s for which
-    ``softmax(s F)`` are the class probabilities at the minimum of the expected loss, and the
-    method ``conjugate(dual)``, the convex conjugate ``sup_rho dual * rho - value(rho)``.
+    Three attributes are optional: ``proba_scale`` (default 1), the factor s for which
+    ``softmax(s F)`` are the class probabilities at the minimum of the expected loss; the method
+    ``second_derivative(margins)`` for the leaf values of trees (where it is missing the absolute
+    derivative takes its place); and the method ``conjugate(dual)``, the convex conjugate
+    ``sup_rho dual * rho - value(rho)``.
     """
 
     def value(self, margins: NDArray) -> NDArray:

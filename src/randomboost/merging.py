@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from .compiling import kernel
 
-
 _MISSING = 0.5772156649015329  # stands for a missing value
 
 

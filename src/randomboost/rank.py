@@ -60,7 +60,7 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         Trees: least number of points (pairs of a sample and a class) in a leaf.
     l2_regularization : float, default=0.5
         Trees: ridge penalty of the leaf values.
-    subsample : float, default=0.8
+    subsample : float, default=1.0
         Trees: part of the samples that a round looks at, drawn anew every round.
     negligible : float, default=0.03
         Trees: points that carry together at most this share of the gradients are left out of a
@@ -75,9 +75,10 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         are directions shared by the classes times a class code -1, 0 or +1: "axis", single
         features; "sparse", few features with random coefficients; "lda", Fisher discriminants of
         random groups of classes on random features; "mixed", "axis" and n directions of all
-        kinds, of which those are tried most that gain most. An object needs the method
-        ``matrices(n_classes, n_projections, n_features, seed)``, which returns an array of shape
-        (n_classes, n_projections, n_features). "auto": "mixed" for trees, else "gaussian".
+        kinds (a tree looks at one kind; the kinds whose trees gain most get most trees). An
+        object needs the method ``matrices(n_classes, n_projections, n_features, seed)``, which
+        returns an array of shape (n_classes, n_projections, n_features). "auto": "mixed" for
+        trees, else "gaussian".
     density : float or None, default=None
         Share of nonzeros of a sparse direction, each -1 or +1 (1/3 is Achlioptas'); None for 3
         features with normal coefficients.
@@ -182,7 +183,7 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         "l2_regularization": [Interval(Real, 0, None, closed="left")],
         "subsample": [Interval(Real, 0, 1, closed="right")],
         "negligible": [Interval(Real, 0, 0.5, closed="both")],
-        "max_points": [Interval(Integral, 1, None, closed="left"), None],
+        "max_points": [Interval(Integral, 1000, None, closed="left"), None],
         "n_projections": [Interval(Integral, 1, 2**31, closed="left"), None],
         "projection": [StrOptions({"auto", *KINDS}), HasMethods("matrices")],
         "density": [Interval(Real, 0, 1, closed="right"), None],
@@ -210,7 +211,7 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
         l2_regularization: float = 0.5,
-        subsample: float = 0.8,
+        subsample: float = 1.0,
         negligible: float = 0.03,
         max_points: int | None = None,
         n_projections: int | None = None,
@@ -291,6 +292,9 @@ class RBoostRankClassifier(BaseBoostingClassifier):
             "early_stopping": False,
         }
         return cls(**{**setting, **parameters})
+
+    _projection: Any  # the class-wise matrices, or how trees see samples
+    _baseline: NDArray
 
     # -- what the settings mean ----------------------------------------------------------------
 

@@ -117,7 +117,9 @@ class RankTrainer(Trainer):
             self._points,
             self._team,
             exact=estimator.search == "exact",
-            max_bins=estimator.max_bins or MOST_BINS if estimator.search == "histogram" else EXACT_BINS,
+            max_bins=estimator.max_bins or MOST_BINS
+            if estimator.search == "histogram"
+            else EXACT_BINS,
             searched=self._n_searched,
             searches=n_rounds,
             max_memory=memory_budget(estimator.max_memory),

@@ -12,15 +12,14 @@ from .parallel import ThreadTeam
 from .random_stream import scrambled
 from .search.memory import check_memory
 from .trees.bins import bin_values, find_edges
-from .trees.directions import JUDGES
 from .trees.forest import Tree, add_scores
-from .trees.growth import Rules, find_units, grow_tree, held_out_gains, select_points
+from .trees.growth import Rules, find_units, grow_tree, select_points
 from .trees.objectives import make_objective
 
 if TYPE_CHECKING:
     from .rank import RBoostRankClassifier
 
-_FLOOR = 0.3  # part of the draws that is shared evenly among the families
+_FLOOR = 0.5  # part of the rounds that is shared evenly among the families
 _MEMORY = 0.95  # how slowly what the families gained is forgotten
 _BLOCK_BYTES = 1 << 26  # values of the directions that are binned together
 _LEAST_HESSIAN = 1e-3
@@ -64,7 +63,9 @@ class TreeTrainer(Trainer):
         )
         n_bins = estimator.max_bins or 64
         self._bins, self._edges = self._binned(data.X, n_bins)
-        self._objective = make_objective(estimator._loss_in_use(), data.y, n_classes, data.sample_weight)
+        self._objective = make_objective(
+            estimator._loss_in_use(), data.y, n_classes, data.sample_weight
+        )
         self._rules = Rules(
             max_leaves=estimator._leaves(n_classes),
             max_depth=estimator.max_depth or 2**31,
@@ -96,7 +97,9 @@ class TreeTrainer(Trainer):
         if data.y_val is not None:
             self._val_values = view.values(data.X_val, np.arange(view.n_directions), team)
             weight = np.ones(len(data.y_val)) if data.val_weight is None else data.val_weight
-            self._val_objective = make_objective(estimator._loss_in_use(), data.y_val, n_classes, weight)
+            self._val_objective = make_objective(
+                estimator._loss_in_use(), data.y_val, n_classes, weight
+            )
         if start.hypotheses:
             values = view.values(data.X, np.arange(view.n_directions), team)
             for tree, weight in zip(start.hypotheses, start.weights, strict=True):
@@ -179,7 +182,8 @@ class TreeTrainer(Trainer):
         )  # fmt: skip
         if len(grown.splits) == 1:
             return "no tree separates any two points"
-        self._credit(family, grown, taken, mass)
+        gain = float(grown.gains[grown.splits[:, 0] >= 0].sum())
+        self._credit(family, gain / mass)
         tree, weight, cuts = self._as_tree(grown)
         self._add(self._scores, tree, weight, self._bins, cuts)
         self._add_to_validation(tree, weight)
@@ -188,28 +192,16 @@ class TreeTrainer(Trainer):
         self._slopes = self._objective.slopes(self._scores)
         return {
             "loss": self._slopes.loss,
-            "gain": float(grown.gains[grown.splits[:, 0] >= 0].sum()),
+            "gain": gain,
             "left_out": left_out,
         }
 
-    def _credit(self, family: int, grown: Any, taken: NDArray, mass: float) -> None:
-        """Move the shares of the families towards what their trees gained.
-
-        What counts is the gain on samples that had no part in the tree, nor in the discriminants,
-        which may fit the others too well.
-        """
-        gain = grown.gains.sum()
-        others = taken.copy()
-        others[np.arange(len(taken)) % JUDGES != 0] = True
-        if not others.all():
-            gain = held_out_gains(
-                grown, self._bins, self._view.codes, self._slopes[1:], others, self._low,
-                self._view.by_class,
-            ).sum()  # fmt: skip
-        self._earned[family] = _MEMORY * self._earned[family] + gain / mass
+    def _credit(self, family: int, gain: float) -> None:
+        """Move the shares of the families towards what their trees gained."""
+        self._earned[family] = _MEMORY * self._earned[family] + gain
         self._tries[family] = _MEMORY * self._tries[family] + 1
-        if self._tries.min() >= 1.5:
-            earned = np.maximum(self._earned / self._tries, 0.0) + 1e-12
+        if self._tries.min() > 0:
+            earned = self._earned / self._tries
             self._shares = _FLOOR / len(earned) + (1 - _FLOOR) * earned / earned.sum()
 
     def _as_tree(self, grown: Any) -> tuple[Tree, float, NDArray]:

@@ -23,7 +23,6 @@ _FEW = 3  # features of a sparse direction where no density is given
 _MOST_LDA_FEATURES = 40
 _LDA_POOL = 400  # features that discriminants are made of, where there are more
 _LDA_SAMPLES = 10_000  # samples that they are estimated from
-JUDGES = 4  # every fourth sample has no part in the discriminants, to tell what they are worth
 _ROWS = 64  # samples that are projected side by side
 _LDA_RIDGE = 0.03  # share of the mean variance that is added to every variance
 
@@ -115,13 +114,11 @@ def _class_moments(
     features: NDArray[np.int64],
     rng: np.random.Generator,
 ) -> tuple[NDArray, NDArray, NDArray[np.int64]]:
-    """Means of the classes, covariance within them and their numbers, without the judges."""
+    """Means of the classes, covariance within them and their numbers."""
     means, scatter, total = [], np.zeros((len(features), len(features))), 0.0
     present = np.unique(y)
     for number in present:
         members = np.flatnonzero(y == number)
-        if len(members) >= 2 * JUDGES:
-            members = members[members % JUDGES != 0]
         most = max(2, _LDA_SAMPLES // len(present))
         if len(members) > most:
             members = np.sort(rng.choice(members, most, replace=False))
@@ -161,8 +158,10 @@ def find_discriminants(
     CSR matrix of shape (count, n_features)
         The directions, of length 1.
     """
-    rng = np.random.Generator(np.random.Philox(seed))
     d = X.shape[1]
+    if not count:
+        return sp.csr_array((0, d))
+    rng = np.random.Generator(np.random.Philox(seed))
     pool = np.sort(rng.choice(d, min(d, _LDA_POOL), replace=False))
     means, scatter, present = _class_moments(X, y, sample_weight, pool, rng)
     totals = np.bincount(y, sample_weight)[present]
@@ -184,40 +183,41 @@ def find_discriminants(
         values.append(direction / length if length > 0 else np.ones(few))
     starts = np.concatenate([[0], np.cumsum([len(part) for part in chosen])])
     return sp.csr_array(
-        (np.concatenate(values or [[]]), np.concatenate(chosen or [[]]).astype(np.int32), starts),
-        shape=(count, d),
+        (np.concatenate(values), np.concatenate(chosen).astype(np.int32), starts), shape=(count, d)
     )
+
+
+@kernel
+def _mix(block, starts, features, coefficients, n, out):
+    """Sum features (d, n) of a block of samples into the directions that mix several."""
+    for v in range(len(starts) - 1):
+        if starts[v + 1] - starts[v] != 1:
+            total = out[v]
+            total[:] = 0
+            for e in range(starts[v], starts[v + 1]):
+                column = block[features[e]]
+                c = coefficients[e]
+                for i in range(n):
+                    total[i] += c * column[i]
 
 
 @kernel
 def _project(X, starts, features, coefficients, first, last, out):
     """``out[v, i] = sum_j c_vj X[i, j]`` over rows first .. last; NaN counts as 0 in a mixture."""
-    n_features = X.shape[1]
-    block = np.empty((n_features, _ROWS), X.dtype)
+    block = np.empty((X.shape[1], _ROWS), X.dtype)
     for begin in range(first, last, _ROWS):
         n = min(_ROWS, last - begin)
         for i in range(n):
-            for j in range(n_features):
+            for j in range(X.shape[1]):
                 block[j, i] = X[begin + i, j]
         for v in range(len(starts) - 1):  # a feature by itself keeps its missing values
             if starts[v + 1] - starts[v] == 1:
-                column = block[features[starts[v]]]
-                c = coefficients[starts[v]]
                 for i in range(n):
-                    out[v, begin + i] = c * column[i]
-        for j in range(n_features):
-            column = block[j]
+                    out[v, begin + i] = coefficients[starts[v]] * block[features[starts[v]], i]
+        for j in range(X.shape[1]):
             for i in range(n):
-                column[i] = column[i] if column[i] == column[i] else 0
-        for v in range(len(starts) - 1):
-            if starts[v + 1] - starts[v] != 1:
-                total = out[v, begin : begin + n]
-                total[:] = 0
-                for e in range(starts[v], starts[v + 1]):
-                    column = block[features[e]]
-                    c = coefficients[e]
-                    for i in range(n):
-                        total[i] += c * column[i]
+                block[j, i] = block[j, i] if block[j, i] == block[j, i] else 0
+        _mix(block, starts, features, coefficients, n, out[:, begin : begin + n])
 
 
 def project(X: Any, rows: Any, team: ThreadTeam) -> NDArray:

@@ -85,22 +85,27 @@ class Forest(Sequence[Tree]):
 
 
 @kernel
-def _add_scores(
-    values, columns, limits, below, above, left, outputs, starts, scores, first, last
-):  # fmt: skip
+def _add_leaf(here, reach, output, n, sums):
+    """Add a leaf's output to the sums of the classes that are there."""
+    for r in range(len(sums)):
+        bit = np.uint32(1) << np.uint32(r)
+        if reach & bit:
+            total = sums[r]
+            for i in range(n):
+                total[i] += output if here[i] & bit else np.float32(0)
+
+
+@kernel
+def _add_scores(values, columns, limits, below, above, left, outputs, starts, scores, first, last):
     """Add trees to ``scores[:, first:last]`` of up to 32 classes.
 
     ``values[column, i] > limit`` sends the classes of `above` right, else those of `below`.
     """
-    n_classes = scores.shape[0]
-    largest = 0
-    for t in range(len(starts) - 1):
-        largest = max(largest, starts[t + 1] - starts[t])
+    n_classes = len(scores)
+    largest = np.max(np.diff(starts))
     here = np.empty((largest, _BLOCK), np.uint32)
     reach = np.empty(largest, np.uint32)  # the classes that can come to a node
-    everyone = np.uint32(0)
-    for r in range(n_classes):
-        everyone |= np.uint32(1) << np.uint32(r)
+    everyone = np.uint32((np.uint64(1) << np.uint64(n_classes)) - np.uint64(1))
     sums = np.empty((n_classes, _BLOCK), np.float32)
     for begin in range(first, last, _BLOCK):
         n = min(_BLOCK, last - begin)
@@ -108,27 +113,19 @@ def _add_scores(
         for t in range(len(starts) - 1):
             start = starts[t]
             reach[0] = everyone
-            for i in range(n):
-                here[0, i] = everyone
+            here[0] = everyone
             for node in range(starts[t + 1] - start):
                 child = left[start + node]
                 mine = here[node]
                 if child < 0:
-                    output = outputs[start + node]
-                    for r in range(n_classes):
-                        bit = np.uint32(1) << np.uint32(r)
-                        if not reach[node] & bit:
-                            continue
-                        total = sums[r]
-                        for i in range(n):
-                            total[i] += output if mine[i] & bit else np.float32(0)
+                    _add_leaf(mine, reach[node], outputs[start + node], n, sums)
                     continue
                 value = values[columns[start + node], begin : begin + n]
                 limit = limits[start + node]
                 low, high = below[start + node], above[start + node]
-                stay, go = here[child], here[child + 1]
                 reach[child] = reach[node]
                 reach[child + 1] = reach[node] & (low | high)
+                stay, go = here[child], here[child + 1]
                 for i in range(n):
                     bits = mine[i] & (high if value[i] > limit else low)
                     go[i] = bits
@@ -177,9 +174,7 @@ def add_scores(
         masks = class_masks(codes, lowest, lowest + len(part))
         below, above = masks[:, 0][numbers], masks[:, 1][numbers]
 
-        def work(
-            first: int, last: int, args: tuple = (below, above), part: NDArray = part
-        ) -> None:
+        def work(first: int, last: int, args: tuple = (below, above), part: NDArray = part) -> None:
             _add_scores(
                 values, trees.columns, limits, *args, trees.left, outputs, starts, part, first,
                 last,

@@ -90,6 +90,31 @@ def _draw(key, node, n_drawn, directions, n_codes, columns, codes):
 
 
 @kernel
+def _right_sums(histogram, n_bins, right_g, right_h, unit):
+    """Gradients and hessians right of every cut; the parts by way lie one after the other."""
+    right = np.int64(0)
+    for b in range(n_bins):
+        right += histogram[n_bins + b]
+    for b in range(n_bins):
+        right += histogram[2 * n_bins + b] - histogram[n_bins + b]
+        right_g[b] = (right >> 32) * unit[0]
+        right_h[b] = (right & _LOWER_HALF) * unit[1]
+
+
+@kernel
+def _drop_thin_cuts(rows, classes, begin, end, column, offsets, n_bins, least_points, gains):
+    """Set the gain of cuts to 0 that leave fewer points than wanted on a side."""
+    counts = np.zeros(3 * n_bins, np.int64)
+    for p in range(begin, end):
+        counts[offsets[classes[p]] + np.uint32(column[np.uint32(rows[p])])] += 1
+    right = np.sum(counts[n_bins : 2 * n_bins])
+    for b in range(n_bins):
+        right += counts[2 * n_bins + b] - counts[n_bins + b]
+        if min(right, end - begin - right) < least_points:
+            gains[b] = 0.0
+
+
+@kernel
 def _search(
     bins, codes, rows, classes, pairs, begin, end, columns, drawn_codes, first, last, sums, rules,
     unit, n_bins, found, split,
@@ -99,7 +124,6 @@ def _search(
     total_g, total_h = sums[_GRADIENT], sums[_HESSIAN]
     before = total_g * total_g / (total_h + ridge)
     histogram = np.empty(3 * n_bins, np.int64)
-    counts = np.empty(3 * n_bins, np.int64)
     offsets = np.empty(codes.shape[1], np.uint32)
     right_g = np.empty(n_bins)
     right_h = np.empty(n_bins)
@@ -114,28 +138,14 @@ def _search(
         histogram[:] = 0
         for p in range(begin, end):
             histogram[offsets[classes[p]] + np.uint32(column[np.uint32(rows[p])])] += pairs[p]
-        right = np.int64(0)
+        _right_sums(histogram, n_bins, right_g, right_h, unit)
         for b in range(n_bins):
-            right += histogram[n_bins + b]
-        for b in range(n_bins):
-            right += histogram[2 * n_bins + b] - histogram[n_bins + b]
-            right_g[b] = right >> 32
-            right_h[b] = right & _LOWER_HALF
-        for b in range(n_bins):
-            high_g, high_h = right_g[b] * unit[0], right_h[b] * unit[1]
-            low_g, low_h = total_g - high_g, total_h - high_h
-            gain = high_g * high_g * (low_h + ridge) + low_g * low_g * (high_h + ridge)
-            gain = gain / ((high_h + ridge) * (low_h + ridge)) - before
-            gains[b] = gain if min(high_h, low_h) >= least_hessian else 0.0
+            low_g, low_h = total_g - right_g[b], total_h - right_h[b]
+            gain = right_g[b] * right_g[b] * (low_h + ridge) + low_g * low_g * (right_h[b] + ridge)
+            gain = gain / ((right_h[b] + ridge) * (low_h + ridge)) - before
+            gains[b] = gain if min(right_h[b], low_h) >= least_hessian else 0.0
         if least_points > 1:
-            counts[:] = 0
-            for p in range(begin, end):
-                counts[offsets[classes[p]] + np.uint32(column[np.uint32(rows[p])])] += 1
-            right = np.sum(counts[n_bins : 2 * n_bins])
-            for b in range(n_bins):
-                right += counts[2 * n_bins + b] - counts[n_bins + b]
-                if min(right, end - begin - right) < least_points:
-                    gains[b] = 0.0
+            _drop_thin_cuts(rows, classes, begin, end, column, offsets, n_bins, least_points, gains)
         for b in range(n_bins - 1):
             if gains[b] > found[0]:
                 found[0] = gains[b]
@@ -270,73 +280,10 @@ class Grown(NamedTuple):
     gains: NDArray
 
 
-@kernel
-def _follow(bins, codes, splits, gradients, hessians, taken, low, by_class, sums):
-    """Sum the gradients and hessians of the points that were not taken, by node."""
-    n_classes, n_samples = gradients.shape
-    for r in range(n_classes):
-        way = r if by_class else 0
-        for i in range(n_samples):
-            if taken[i] or abs(gradients[r, i]) < low:
-                continue
-            row = i if by_class else r * n_samples + i
-            node = 0
-            while node >= 0:
-                sums[node, 0] += gradients[r, i]
-                sums[node, 1] += hessians[r, i]
-                left = splits[node, _LEFT]
-                if left < 0:
-                    break
-                code = codes[splits[node, _CODE], way]
-                above = bins[splits[node, _COLUMN], row] > splits[node, _CUT]
-                node = left + (1 if (code == 1 and above) or (code == 2 and not above) else 0)
-
-
-def held_out_gains(
-    grown: Grown,
-    bins: NDArray[np.uint8],
-    codes: NDArray[np.uint8],
-    slopes: tuple[NDArray, NDArray],
-    taken: NDArray[np.bool_],
-    low: float,
-    by_class: bool,
-) -> NDArray:
-    """Return what every split gains on the samples that the tree was not grown on.
-
-    Parameters
-    ----------
-    grown : Grown
-        The tree.
-    bins, codes
-        As for `grow_tree`.
-    slopes : tuple of ndarray of shape (n_classes, n_samples)
-        Gradients and hessians.
-    taken : ndarray of bool of shape (n_samples,)
-        The samples that it was grown on.
-    low : float
-        Points of smaller gradients are left out.
-    by_class : bool
-        Whether rows are samples, not points.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes,)
-        How much the second-order loss falls by a node's split; 0 for leaves.
-    """
-    sums = np.zeros((len(grown.splits), 2))
-    _follow(bins, codes, grown.splits, *slopes, taken, low, by_class, sums)
-    fall = -(sums[:, 0] * grown.values + 0.5 * sums[:, 1] * grown.values**2)
-    left = grown.splits[:, _LEFT]
-    gains = np.zeros(len(fall))
-    inner = left >= 0
-    gains[inner] = fall[left[inner]] + fall[left[inner] + 1] - fall[inner]
-    return gains
-
-
 def grow_tree(
     bins: NDArray[np.uint8],
     codes: NDArray[np.uint8],
-    points: tuple[NDArray, NDArray, NDArray],
+    points: tuple[NDArray, ...],
     unit: NDArray,
     rules: Rules,
     directions: NDArray[np.int64],
@@ -405,9 +352,21 @@ def grow_tree(
 
 
 def _search_in_parallel(
-    bins, codes, points, span, sums, split, rules, limits_on, unit, directions, n_drawn, key, node,
-    team,
-) -> None:  # fmt: skip
+    bins: NDArray,
+    codes: NDArray,
+    points: tuple[NDArray, ...],
+    span: NDArray,
+    sums: NDArray,
+    split: NDArray,
+    rules: Rules,
+    limits_on: NDArray,
+    unit: NDArray,
+    directions: NDArray,
+    n_drawn: int,
+    key: int,
+    node: int,
+    team: ThreadTeam,
+) -> None:
     """Search a large node, its drawn splits shared among the threads."""
     columns = np.empty(n_drawn, dtype=np.int64)
     drawn = np.empty(n_drawn, dtype=np.int64)
