@@ -83,7 +83,9 @@ def adaboost(first, second, sign, distribution, follow):
 def test_two_classes_are_adaboost(seed, weighted):
     X, y, weight = noisy(40, 3, 2, seed, noise=0.25)
     weight = weight if weighted else np.ones(40)
-    model = RBoostRankClassifier(15, n_projections=10, scale=False, random_state=seed, n_jobs=1)
+    model = RBoostRankClassifier(
+        15, weak_learner="stump", n_projections=10, scale=False, random_state=seed, n_jobs=1
+    )
     model.fit(X, y, sample_weight=weight)
     assert model.n_estimators_ == 15
     first, second = projected(model, X)
@@ -140,7 +142,9 @@ def plain_algorithm_1(values, y, sample_weight, n_rounds):
 @pytest.mark.parametrize("seed", range(3))
 def test_stagewise_rank_is_algorithm_1(seed):
     X, y, weight = noisy(30, 4, 4, seed)
-    model = RBoostRankClassifier(12, n_projections=8, scale=False, random_state=seed, n_jobs=1)
+    model = RBoostRankClassifier(
+        12, weak_learner="stump", n_projections=8, scale=False, random_state=seed, n_jobs=1
+    )
     model.fit(X, y, sample_weight=weight)
     staged = list(model.staged_decision_function(X))
     values = projected(model, X)
@@ -158,7 +162,9 @@ def test_stagewise_rank_is_algorithm_1(seed):
 def test_unit_weights_start_uniform():
     # u_ir = 1 / (m (k - 1)): the first edge is a whole number of such steps of 2
     X, y, _ = noisy(30, 4, 4, 5)
-    model = RBoostRankClassifier(3, n_projections=8, scale=False, random_state=5, n_jobs=1)
+    model = RBoostRankClassifier(
+        3, weak_learner="stump", n_projections=8, scale=False, random_state=5, n_jobs=1
+    )
     model.fit(X, y)
     _, _, edge, _ = next(plain_algorithm_1(projected(model, X), y, np.ones(30), 1))
     np.testing.assert_allclose(model.train_history_["edge"][0], edge, rtol=1e-12)
@@ -281,8 +287,10 @@ def test_the_first_choice_of_proj_starts_from_equal_weights():
 # -- weak learners -------------------------------------------------------------------------------
 
 MODELS = {
-    "rank": RBoostRankClassifier(12, n_projections=25),
-    "rank total": RBoostRankClassifier(8, n_projections=25, correction="total", nu=1e-3),
+    "rank": RBoostRankClassifier(12, weak_learner="stump", n_projections=25),
+    "rank total": RBoostRankClassifier(
+        8, weak_learner="stump", n_projections=25, correction="total", nu=1e-3
+    ),
     "proj": RBoostProjClassifier(12, n_projections=40, selection="violation"),
     "proj code": RBoostProjClassifier(12, n_projections=40, selection="code"),
 }
@@ -496,13 +504,20 @@ def test_projections_per_round(part, n_searched, monkeypatch):
 
     monkeypatch.setattr(ProjectedColumns, "search", record)
     model = RBoostRankClassifier(
-        20, n_projections=40, projections_per_round=part, random_state=0, n_jobs=1
+        20,
+        weak_learner="stump",
+        n_projections=40,
+        projections_per_round=part,
+        random_state=0,
+        n_jobs=1,
     ).fit(X, y)
     assert model.n_estimators_ == 20
     for columns, stump in zip(searched, model._hypotheses, strict=True):
         assert len(np.unique(columns)) == n_searched
         assert stump.column in columns
-    every = RBoostRankClassifier(20, n_projections=40, random_state=0, n_jobs=1).fit(X, y)
+    every = RBoostRankClassifier(
+        20, weak_learner="stump", n_projections=40, random_state=0, n_jobs=1
+    ).fit(X, y)
     if n_searched == 40:
         np.testing.assert_array_equal(model.weights_, every.weights_)
     else:

@@ -25,7 +25,9 @@ def data(k, seed):
 
 def rank_model(k, seed, **rest):
     rest = {"n_estimators": 8, "n_projections": 50, "correction": "total", **rest}
-    model = RBoostRankClassifier(scale=False, random_state=seed, n_jobs=1, **rest)
+    model = RBoostRankClassifier(
+        weak_learner="stump", scale=False, random_state=seed, n_jobs=1, **rest
+    )
     return model.fit(*data(k, seed))
 
 
@@ -234,8 +236,10 @@ def test_proj_does_not_go_on_with_another_selection(first, second, n_projections
 @pytest.mark.parametrize(
     "model",
     [
-        RBoostRankClassifier(30, n_projections=100, correction="total"),
-        RBoostRankClassifier(30, n_projections=100, correction="total", loss="logistic"),
+        RBoostRankClassifier(30, weak_learner="stump", n_projections=100, correction="total"),
+        RBoostRankClassifier(
+            30, weak_learner="stump", n_projections=100, correction="total", loss="logistic"
+        ),
         RBoostProjClassifier(30, n_projections=100, loss="exponential"),
         RBoostProjClassifier(30, n_projections=100),
     ],

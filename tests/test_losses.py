@@ -139,8 +139,10 @@ def test_get_loss_says_what_is_missing():
 
 
 MODELS = {
-    "rank stagewise": RBoostRankClassifier(15, n_projections=40),
-    "rank total": RBoostRankClassifier(15, n_projections=40, correction="total"),
+    "rank stagewise": RBoostRankClassifier(15, weak_learner="stump", n_projections=40),
+    "rank total": RBoostRankClassifier(
+        15, weak_learner="stump", n_projections=40, correction="total"
+    ),
     "proj total": RBoostProjClassifier(15, n_projections=40),
 }
 

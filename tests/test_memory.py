@@ -113,7 +113,7 @@ def assert_same_model(model, other):
 
 
 def test_too_little_memory_leaves_the_estimator_unfitted(digits):
-    model = RBoostRankClassifier(5, n_projections=50, max_memory=1)
+    model = RBoostRankClassifier(5, weak_learner="stump", n_projections=50, max_memory=1)
     before = dict(vars(model))
     with pytest.raises(MemoryError, match=r"GiB.*max_memory"):
         model.fit(*digits)
@@ -123,7 +123,9 @@ def test_too_little_memory_leaves_the_estimator_unfitted(digits):
 
 
 def test_too_little_memory_leaves_the_last_fit(digits):
-    model = RBoostRankClassifier(5, n_projections=50, random_state=0).fit(*digits)
+    model = RBoostRankClassifier(5, weak_learner="stump", n_projections=50, random_state=0).fit(
+        *digits
+    )
     labels, weights = model.predict(digits[0]), model.weights_
     with pytest.raises(MemoryError):
         model.set_params(max_memory=1).fit(digits[0][::-1], digits[1])
@@ -136,7 +138,9 @@ LEAST = 3 * 10 * 150  # bytes of one thread for 150 samples of 10 classes
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_the_least_that_a_fit_needs(digits, searches, n_jobs):
-    model = RBoostRankClassifier(2, n_projections=50, n_jobs=n_jobs, max_memory=n_jobs * LEAST)
+    model = RBoostRankClassifier(
+        2, weak_learner="stump", n_projections=50, n_jobs=n_jobs, max_memory=n_jobs * LEAST
+    )
     model.fit(*digits)
     assert [columns.form for columns in searches] == ["streamed"]
     with pytest.raises(MemoryError):
@@ -179,6 +183,7 @@ def test_memory_does_not_change_the_model(digits, searches, weak_learner, part, 
 @pytest.mark.parametrize("max_bins", [4, 256])
 def test_memory_does_not_change_the_model_of_a_histogram_search(digits, searches, part, max_bins):
     options = dict(
+        weak_learner="stump",
         n_projections=100,
         projections_per_round=part,
         search="histogram",
@@ -199,14 +204,18 @@ def test_memory_does_not_change_the_model_of_a_histogram_search(digits, searches
 
 def test_the_bins_of_a_histogram_search_do_not_matter_for_an_exact_one(digits):
     models = [
-        RBoostRankClassifier(10, n_projections=60, max_bins=n, random_state=0).fit(*digits)
+        RBoostRankClassifier(
+            10, weak_learner="stump", n_projections=60, max_bins=n, random_state=0
+        ).fit(*digits)
         for n in (2, 256)
     ]
     assert_same_model(*models)
 
 
 def test_memory_does_not_change_a_corrective_fit(digits, searches):
-    options = dict(n_projections=60, correction="total", random_state=0, n_jobs=1)
+    options = dict(
+        weak_learner="stump", n_projections=60, correction="total", random_state=0, n_jobs=1
+    )
     default = RBoostRankClassifier(8, **options).fit(*digits)
     streamed = RBoostRankClassifier(8, max_memory=LEAST, **options).fit(*digits)
     assert [columns.form for columns in searches] == ["kept", "streamed"]
@@ -214,7 +223,7 @@ def test_memory_does_not_change_a_corrective_fit(digits, searches):
 
 
 def test_a_warm_start_goes_on_in_the_same_way(digits):
-    options = dict(n_projections=60, random_state=0, n_jobs=1)
+    options = dict(weak_learner="stump", n_projections=60, random_state=0, n_jobs=1)
     whole = RBoostRankClassifier(14, **options).fit(*digits)
     parts = RBoostRankClassifier(7, warm_start=True, **options).fit(*digits)
     parts.set_params(n_estimators=14, max_memory=LEAST).fit(*digits)
@@ -233,7 +242,9 @@ def test_verbose_says_how_it_searches(
     monkeypatch.setenv("COLUMNS", "200")
     if not rich:
         monkeypatch.setitem(sys.modules, "rich", None)
-    options = dict(n_projections=50, n_jobs=1, max_memory=max_memory, search=search)
+    options = dict(
+        weak_learner="stump", n_projections=50, n_jobs=1, max_memory=max_memory, search=search
+    )
     RBoostRankClassifier(2, verbose=1, **options).fit(*digits)
     said = capsys.readouterr()
     (columns,) = searches

@@ -174,7 +174,9 @@ def test_the_exponential_loss_falls_with_every_round(weak_learner, seed):
 def test_every_round_of_the_discrete_fit_gains_what_theory_says():
     # the minimum of (stagewise2) is 1 - (sqrt(Q+) - sqrt(Q-))^2, and edge = 2 (Q+ - Q-)
     X, y = make_blobs(60, 5, centers=3, cluster_std=4.0, random_state=3)
-    model = RBoostRankClassifier(15, n_projections=30, random_state=3, n_jobs=1).fit(X, y)
+    model = RBoostRankClassifier(
+        15, weak_learner="stump", n_projections=30, random_state=3, n_jobs=1
+    ).fit(X, y)
     values = np.array([np.log(120), *log_loss_of_rounds(model, X, y)])
     half = model.train_history_["edge"] / 2
     ratio = np.exp(4 * model.weights_)  # Q+ / Q-

@@ -122,7 +122,9 @@ def test_weights_without_a_gradient_stay_zero_and_do_not_disturb_the_others():
 @pytest.mark.parametrize(
     "model",
     [
-        RBoostRankClassifier(40, n_projections=200, correction="total", nu=1e-2),
+        RBoostRankClassifier(
+            40, weak_learner="stump", n_projections=200, correction="total", nu=1e-2
+        ),
         RBoostProjClassifier(40, n_projections=60, tol=0, nu=1e-3),
         RBoostProjClassifier(40, n_projections=60, tol=0, nu=1e-3, selection="code"),
     ],
