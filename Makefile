@@ -25,16 +25,18 @@ lint: $(VENV)/ready
 	$(BIN)/python -m numpydoc.hooks.validate_docstrings $$(git ls-files 'src/*.py')
 
 # the data folder is named by RANDOMBOOST_DATA; every one says first what it costs
-PEERS := lightgbm xgboost
+PEERS := lightgbm xgboost catboost
 
 $(VENV)/peers: $(VENV)/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt $(PEERS)
 	touch $@
 
-# speed, size and memory beside other libraries: writes docs/performance.md
+# speed, size and memory beside other libraries: writes docs/performance.md; then defaults beside
+# defaults: writes docs/beyond.md
 bench: $(VENV)/peers
 	$(BIN)/python benchmarks/performance.py $(BENCHFLAGS)
 	$(BIN)/python benchmarks/classical_speed.py
+	$(BIN)/python benchmarks/beyond.py $(BEYONDFLAGS)
 
 bench-quick: $(VENV)/peers
 	$(BIN)/python benchmarks/performance.py --quick --fresh

@@ -30,7 +30,7 @@ from randomboost import (
 NU_GRID = (1e-6, 1e-5, 1e-4, 1e-3)
 PROJ = RBoostProjClassifier(1000, n_projections=1000, scale=False)
 MODELS = {
-    "rank": RBoostRankClassifier(1000, n_projections=20000, scale=False),
+    "rank": RBoostRankClassifier.paper(scale=False),
     "proj": PROJ,
     "proj-code": clone(PROJ).set_params(selection="code"),
     "ecc": AdaBoostECCClassifier(1000),

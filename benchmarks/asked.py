@@ -62,7 +62,7 @@ class Check:
 def _rank(n_estimators: int = 1000, **parameters: Any) -> RBoostRankClassifier:
     """Return RBoost-rank in the paper's form, or near it."""
     paper = {"n_projections": PAPER_PROJECTIONS, "scale": False, "random_state": 0}
-    return RBoostRankClassifier(n_estimators, **{**paper, **parameters})
+    return RBoostRankClassifier.paper(n_estimators=n_estimators, **{**paper, **parameters})
 
 
 def _paper_split(name: str, repeat: int = 0) -> Split:

@@ -140,7 +140,9 @@ def warm_up(model: Any, data: Split) -> None:
     by that and by the size of the data.
     """
     parameters = model.get_params(deep=False)
-    rounds = "max_iter" if "max_iter" in parameters else "n_estimators"
+    rounds = next((name for name in ("max_iter", "n_estimators") if name in parameters), None)
+    if rounds is None:  # nothing to compile
+        return
     changes: list[dict[str, Any]] = [{rounds: 3}]
     part = slice(200)
     if "n_projections" in parameters:
@@ -159,13 +161,26 @@ def warm_up(model: Any, data: Split) -> None:
 
 
 def rounds_of(model: Any) -> int:
-    """Return the number of rounds, or trees, in a fitted model."""
-    for name in ("n_iter_", "n_estimators_"):
+    """Return the number of rounds, or trees, in a fitted model; 0 for a model without."""
+    for name in ("n_iter_", "n_estimators_", "tree_count_"):
         if hasattr(model, name):
             return int(getattr(model, name))
     if hasattr(model, "estimators_"):
         return len(model.estimators_)
-    return int(model.get_num_boosting_rounds())
+    if hasattr(model, "get_num_boosting_rounds"):
+        return int(model.get_num_boosting_rounds())
+    return 0
+
+
+def trees_of(model: Any) -> int:
+    """Return the number of trees, or stumps, in a fitted model; 0 for a model without."""
+    if hasattr(model, "booster_"):  # LightGBM
+        return int(model.booster_.num_trees())
+    if hasattr(model, "get_booster"):  # XGBoost
+        return len(model.get_booster().get_dump())
+    if hasattr(model, "n_trees_per_iteration_"):  # HistGradientBoosting
+        return int(model.n_iter_ * model.n_trees_per_iteration_)
+    return rounds_of(model)
 
 
 def digest(model: Any) -> str:
@@ -205,8 +220,9 @@ def measure(model: Any, data: Split) -> dict[str, Any]:
             fit_s = seconds(lambda: model.fit(data.X, data.y))
         if getattr(model, "stopped_", None) == "interrupted":
             raise KeyboardInterrupt  # ours keep the rounds done so far and go on
+        predicted = np.ravel(model.predict(data.X_test))  # CatBoost's labels are a column
         return {
-            "error": float(100 * np.mean(model.predict(data.X_test) != data.y_test)),
+            "error": float(100 * np.mean(predicted != data.y_test)),
             "fit_s": fit_s,
             **prediction_times({"": model}, data.X_test)[""],
             "bytes": pickled_bytes(model),

@@ -49,8 +49,9 @@ PCA to 90 % of the variance. Generated data are Gaussian clusters, three a class
 every round. "rank part" searches some of them, drawn anew every round: 3e6 / (m k), between 2 and
 400, for m rows and k classes; it may take 2 GB for them. "proj" is RBoost-proj with n = 1000 and
 tol = 0; from 10 000 rows on it takes 255 bins a feature. Every model is also run at its defaults;
-"rank part" is then rank at its defaults with the same number of dimensions a round. The rounds of
-the random forest are trees. Columns "/ {base}" are times divided by {base}'s in the same setting.
+both "rank" are then 100 stumps with n = 2000 ([beyond.md](beyond.md) has rank's own default, which
+are trees). The rounds of the random forest are trees. Columns "/ {base}" are times divided by
+{base}'s in the same setting.
 """
 ASKED = """\
 ## What was asked
@@ -73,14 +74,15 @@ searches {part} dimensions a round. In legends and table: the exponent, fitted o
 """
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
     """Return a number with three digits that count."""
     if abs(value) >= 100:
         return f"{value:.0f}"
     return f"{value:.3g}"
 
 
-def _row(cells: tuple[str, ...] | list[str]) -> str:
+def row(cells: tuple[str, ...] | list[str]) -> str:
+    """Return a row of a table."""
     return "| " + " | ".join(cells) + " |"
 
 
@@ -95,17 +97,17 @@ def merged(records: dict[str, Any], prefix: str) -> dict[str, Any] | None:
 
 def _cells(found: dict[str, Any], base: dict[str, Any] | None) -> list[str]:
     def ratio(field: str) -> str:
-        return _number(found[field] / base[field]) if base else "-"
+        return number(found[field] / base[field]) if base else "-"
 
     return [
         f"{found['error']:.2f}",
-        _number(found["fit_s"]) + ("*" if found["runs"] == 1 else ""),
+        number(found["fit_s"]) + ("*" if found["runs"] == 1 else ""),
         ratio("fit_s"),
-        _number(found["predict_s"]),
+        number(found["predict_s"]),
         ratio("predict_s"),
-        _number(found["single_ms"]),
-        _number(found["bytes"] / 1e3),
-        _number(found["peak_bytes"] / 1e6),
+        number(found["single_ms"]),
+        number(found["bytes"] / 1e3),
+        number(found["peak_bytes"] / 1e6),
     ]
 
 
@@ -121,7 +123,7 @@ def _model_row(
             why = f"failed: {found['failed']}"
         elif isinstance(cost, str):
             why = f"left out: {cost}"
-        return _row([model, label, why, *[""] * (len(HEAD) - 3)])
+        return row([model, label, why, *[""] * (len(HEAD) - 3)])
     base = merged(records, table_key(name, BASE, rounds))
     if base is not None and "failed" in base:
         base = None
@@ -129,7 +131,7 @@ def _model_row(
         label = f"default ({found['rounds']:.0f})"
     elif found["rounds"] < rounds:
         label = f"{rounds} (ended after {found['rounds']:.0f})"
-    return _row([model, label, *_cells(found, base)])
+    return row([model, label, *_cells(found, base)])
 
 
 def _set_section(records: dict[str, Any], plan: Plan, name: str) -> str:
@@ -143,13 +145,13 @@ def _set_section(records: dict[str, Any], plan: Plan, name: str) -> str:
         f"{shape['rows']} training rows, {shape['features']} features, {shape['classes']} classes."
     )
     rule = "|---" * len(HEAD) + "|"
-    return "\n".join([f"## {name}", "", about, "", _row(HEAD), rule, *rows, ""])
+    return "\n".join([f"## {name}", "", about, "", row(HEAD), rule, *rows, ""])
 
 
 def _value(value: float | bool | str, unit: str) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    text = value if isinstance(value, str) else _number(value)
+    text = value if isinstance(value, str) else number(value)
     if unit == "bytes":
         text = f"{value:.0f}"
     return f"{text} {unit}".strip()
@@ -169,15 +171,24 @@ def _verdict(check: dict[str, Any]) -> tuple[str, str]:
     return words, "reached" if good else "not reached"
 
 
+def reached(check: dict[str, Any]) -> bool:
+    """Return whether what was asked is reached, or nothing was."""
+    return _verdict(check)[1] != "not reached"
+
+
+def check_row(check: dict[str, Any]) -> str:
+    """Return what was measured, what was asked, and whether it is reached."""
+    return row([check["what"], _value(check["value"], check["unit"]), *_verdict(check)])
+
+
 def _asked_section(records: dict[str, Any]) -> str:
     rows = []
     for name in QUESTIONS:
         record = records.get(name)
         if record is not None and "failed" in record:
-            rows.append(_row([f"question {name[-1]}", f"failed: {record['failed']}", "", ""]))
+            rows.append(row([f"question {name[-1]}", f"failed: {record['failed']}", "", ""]))
         for check in (record or {}).get("checks", []):
-            measured = _value(check["value"], check["unit"])
-            rows.append(_row([check["what"], measured, *_verdict(check)]))
+            rows.append(check_row(check))
     return ASKED.format(rows="\n".join(rows)) if rows else ""
 
 
@@ -188,7 +199,7 @@ def _scaling_section(records: dict[str, Any], out: Path) -> str:
     picture = out.with_suffix("") / "scaling.svg"
     draw_scaling(records, picture)
     rows = [
-        _row(
+        row(
             [
                 model,
                 *(

@@ -15,12 +15,21 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from xgboost import XGBClassifier
 
 from randomboost import RBoostProjClassifier, RBoostRankClassifier
 
+try:
+    from catboost import CatBoostClassifier
+except ImportError:
+    CatBoostClassifier = None
+
 PAPER_PROJECTIONS = 20_000
+STUMPS = {"n_estimators": 100, "n_projections": 2000}  # of rank where others are at their defaults
 POINTS_A_ROUND = 3_000_000  # (sample, class, dimension) triples that a part search looks at
 PART_MEMORY = 2e9  # bytes; where 20000 dimensions take more they are projected when they are drawn
 BINNED_ROWS = 10_000  # from here on proj takes 255 bins a feature, as the tree libraries do
@@ -38,16 +47,20 @@ def part_search(data: Split) -> dict[str, Any]:
 def rank_exact(rounds: int | None, data: Split) -> Any:
     """Return RBoost-rank in the paper's form."""
     if rounds is None:
-        return RBoostRankClassifier()
-    return RBoostRankClassifier(rounds, n_projections=PAPER_PROJECTIONS, scale=False)
+        return RBoostRankClassifier.paper(**STUMPS)
+    return RBoostRankClassifier.paper(
+        n_estimators=rounds, n_projections=PAPER_PROJECTIONS, scale=False
+    )
 
 
 def rank_part(rounds: int | None, data: Split) -> Any:
     """Return RBoost-rank that searches a random part of the dimensions a round."""
     part = part_search(data)
     if rounds is None:
-        return RBoostRankClassifier(**part)
-    return RBoostRankClassifier(rounds, n_projections=PAPER_PROJECTIONS, scale=False, **part)
+        return RBoostRankClassifier.paper(**STUMPS, **part)
+    return RBoostRankClassifier.paper(
+        n_estimators=rounds, n_projections=PAPER_PROJECTIONS, scale=False, **part
+    )
 
 
 def proj(rounds: int | None, data: Split) -> Any:
@@ -87,6 +100,25 @@ def random_forest(rounds: int | None, data: Split) -> Any:
     return RandomForestClassifier(rounds or 100, n_jobs=-1)
 
 
+def rank_default(rounds: int | None, data: Split) -> Any:
+    """Return RBoost-rank as it comes: trees that all classes share."""
+    return RBoostRankClassifier(n_jobs=cores(), **({"n_estimators": rounds} if rounds else {}))
+
+
+def catboost(rounds: int | None, data: Split) -> Any:
+    """Return CatBoost, which has 1000 rounds by default."""
+    if CatBoostClassifier is None:
+        raise ImportError("CatBoost is not installed")
+    return CatBoostClassifier(
+        iterations=rounds, thread_count=cores(), verbose=False, allow_writing_files=False
+    )
+
+
+def svm(rounds: int | None, data: Split) -> Any:
+    """Return a support vector machine; it has neither rounds nor threads nor probabilities."""
+    return make_pipeline(MinMaxScaler((-1, 1)), SVC(C=10))
+
+
 @dataclass(frozen=True)
 class Peer:
     """A model at any number of rounds.
@@ -109,7 +141,10 @@ class Peer:
 
     def model(self, rounds: int | None, data: Split, seed: int) -> Any:
         """Return the model to be fitted."""
-        return self.make(rounds, data).set_params(random_state=seed)
+        model = self.make(rounds, data)
+        if isinstance(model, Pipeline):
+            return model.set_params(**{f"{model.steps[-1][0]}__random_state": seed})
+        return model.set_params(random_state=seed)
 
 
 BASE = "LightGBM"  # what the ratios refer to

@@ -122,6 +122,8 @@ def run_jobs(results: Results, jobs: list[Job]) -> None:
         task = progress.add_task("", total=sum(job.cost for job in jobs))
         for number, job in enumerate(jobs, start=1):
             progress.update(task, description=f"{number}/{len(jobs)} {job.key}")
+            if not progress.console.is_terminal:  # a log shows no bar
+                progress.console.print(f"{number}/{len(jobs)} {job.key}", markup=False)
             if job.needed():
                 results.attempt(job.key, job.make)
                 failed = results.records[job.key].get("failed")

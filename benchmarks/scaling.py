@@ -40,7 +40,7 @@ def _model(name: str, n_rounds: int, n_projections: int) -> Any:
     if name == "proj":
         return RBoostProjClassifier(n_rounds, tol=0, **common)
     part = DIMENSIONS_A_ROUND if name == "rank part" else None
-    return RBoostRankClassifier(n_rounds, projections_per_round=part, **common)
+    return RBoostRankClassifier.paper(n_estimators=n_rounds, projections_per_round=part, **common)
 
 
 def fit_time(name: str, axis: str, size: int) -> dict[str, float]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from data import split
+from data import load, split
 from digits_features import digits, features
 from numpy.typing import NDArray
+from sklearn.model_selection import train_test_split
 
 CLUSTERS_A_CLASS = 3
 SPREAD = 1.0  # standard deviation inside a cluster, as that of the centres
@@ -65,6 +66,12 @@ def generated(
     X = centres[cluster] + SPREAD * rng.standard_normal((len(cluster), n_features))
     y = cluster % n_classes
     return Split(X[:n_train], X[n_train:], y[:n_train], y[n_train:])
+
+
+def complete(name: str, run: int) -> Split:
+    """Return all of one of the paper's sets, split 75/25 with the same classes in both parts."""
+    X, y = load(name)
+    return encoded(*train_test_split(X, y, test_size=0.25, stratify=y, random_state=run))
 
 
 def _paper(name: str, run: int) -> Split:
