@@ -21,10 +21,37 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_info
 
-from randomboost import FitInterruptedWarning, RBoostProjClassifier, RBoostRankClassifier
+from randomboost import (
+    FitInterruptedWarning,
+    RBoostProjClassifier,
+    RBoostRankClassifier,
+    proj_trainer,
+    rank_trainer,
+    tree_trainer,
+)
 from randomboost.losses import LogisticLoss
 from randomboost.parallel import OneBlasThread, ThreadTeam
 from randomboost.search import memory
+from randomboost.trees import growth
+
+RANK = {
+    "trees": RBoostRankClassifier(20, n_projections=60, random_state=0),
+    "stumps": RBoostRankClassifier(20, weak_learner="stump", n_projections=60, random_state=0),
+}
+
+
+@pytest.fixture(params=[*RANK, "proj"])
+def model(request):
+    """Return a small classifier of either kind, rank with trees (the default) and stumps."""
+    if request.param == "proj":
+        return RBoostProjClassifier(20, n_projections=60, random_state=0)
+    return clone(RANK[request.param])
+
+
+@pytest.fixture(params=list(RANK))
+def rank(request):
+    """Return a small rank classifier, with trees (the default) and stumps."""
+    return clone(RANK[request.param])
 
 
 def _expected_failures(estimator):
@@ -34,10 +61,19 @@ def _expected_failures(estimator):
     return {}
 
 
+TOTAL = {"correction": "total"}
+
+
+def has_trees(model):
+    return model.weak_learner == "tree"
+
+
 @parametrize_with_checks(
     [
         RBoostRankClassifier(),
-        RBoostRankClassifier(20, n_projections=100, correction="total"),
+        RBoostRankClassifier(20, projection="gaussian", n_projections=60, loss="exponential"),
+        RBoostRankClassifier(50, weak_learner="stump", n_projections=200),
+        RBoostRankClassifier(20, weak_learner="stump", n_projections=100, correction="total"),
         RBoostProjClassifier(),
         RBoostProjClassifier(selection="code"),
     ],
@@ -82,10 +118,12 @@ def test_probabilities_of_the_exponential_loss_at_its_minimum():
         assert_allclose(weights / weights.sum(), truth, atol=1e-4)
 
 
-@pytest.mark.parametrize("settings", [{}, {"correction": "total"}])
-def test_staged_forms_end_at_the_model(model, noisy, settings):
+@pytest.mark.parametrize("other", [False, True])
+def test_staged_forms_end_at_the_model(model, noisy, other):
     X, y = noisy
-    model.set_params(**settings).fit(X, y)
+    if other:
+        model.set_params(**({"projection": "gaussian"} if has_trees(model) else TOTAL))
+    model.fit(X, y)
     stages = list(model.staged_decision_function(X))
     assert len(stages) == model.n_estimators_
     assert_allclose(stages[-1], model.decision_function(X), rtol=1e-9, atol=1e-10)
@@ -97,8 +135,9 @@ def test_staged_forms_end_at_the_model(model, noisy, settings):
 @pytest.mark.parametrize(
     "estimator",
     [
-        RBoostRankClassifier(20, n_projections=60, random_state=0),
-        RBoostRankClassifier(20, n_projections=60, random_state=0, correction="total"),
+        *RANK.values(),
+        clone(RANK["trees"]).set_params(subsample=0.5, loss="logistic"),
+        clone(RANK["stumps"]).set_params(correction="total"),
         RBoostProjClassifier(20, n_projections=60, random_state=0),
         RBoostProjClassifier(20, n_projections=60, random_state=0, selection="code"),
     ],
@@ -116,17 +155,18 @@ def test_a_stage_is_the_model_of_that_many_rounds(noisy, estimator, n_rounds):
     assert_allclose(stage, shorter.decision_function(X), rtol=1e-3, atol=1e-3)
 
 
-def test_training_scores_are_reproduced_bit_for_bit(noisy):
+def test_training_scores_are_reproduced_bit_for_bit(rank, noisy):
     X, y = noisy
-    model = RBoostRankClassifier(30, n_projections=50, random_state=0).fit(X, y)
-    assert_array_equal(list(model.staged_decision_function(X))[-1], model.decision_function(X))
+    rank.fit(X, y)
+    assert_array_equal(list(rank.staged_decision_function(X))[-1], rank.decision_function(X))
 
 
 @pytest.mark.parametrize(
     "settings", [{}, {"search": "histogram", "max_bins": 16}, {"weak_learner": "wlda"}]
 )
-def test_same_model_for_any_number_of_threads(model, noisy, settings):
+def test_same_model_for_any_number_of_threads(model, noisy, settings, monkeypatch):
     X, y = noisy
+    monkeypatch.setattr(growth, "_PARALLEL", 50)  # points from which on threads share a search
     model.set_params(**settings)
     one, three = (clone(model).set_params(n_jobs=n).fit(X, y) for n in (1, 3))
     assert_array_equal(one.weights_, three.weights_)
@@ -148,18 +188,53 @@ def test_order_of_samples_does_not_matter(model, noisy):
     assert_array_equal(first.weights_, second.weights_)
 
 
+ONE_FAMILY = {"weak_learner": "tree", "projection": "sparse", "negligible": 0.0}
+
+
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"correction": "total", "iterations_per_round": None}, {"projections_per_round": 20}],
+    [
+        {},
+        {"correction": "total", "iterations_per_round": None},
+        {"projections_per_round": 20},
+        ONE_FAMILY,
+        {**ONE_FAMILY, "projection": "gaussian", "subsample": 0.7, "max_points": 1000},
+    ],
 )
 def test_warm_start_goes_on_where_it_was(noisy, settings):
     X, y = noisy
-    whole = RBoostRankClassifier(20, n_projections=60, random_state=0, **settings).fit(X, y)
+    whole = clone(RANK["stumps"]).set_params(**settings).fit(X, y)
     parts = clone(whole).set_params(n_estimators=8, warm_start=True).fit(X, y)
     parts.set_params(n_estimators=20).fit(X, y)
     assert_array_equal(parts.weights_, whole.weights_)
     assert_array_equal(parts.decision_function(X), whole.decision_function(X))
     assert_array_equal(parts.train_history_["loss"], whole.train_history_["loss"])
+
+
+@pytest.mark.parametrize("projection", ["mixed", "gaussian"])
+def test_warm_start_of_trees(noisy, projection):
+    """What the families gained is not kept, nor which points are negligible."""
+    X, y = noisy
+    model = clone(RANK["trees"]).set_params(
+        warm_start=True, n_estimators=8, projection=projection, subsample=0.7
+    )
+    first = clone(model).fit(X, y).decision_function(X)
+    model.fit(X, y).set_params(n_estimators=20).fit(X, y)
+    assert model.n_estimators_ == len(model.weights_) == 20
+    assert_array_equal(list(model.staged_decision_function(X))[7], first)
+    losses = model.train_history_["loss"]
+    assert losses.shape == (20,)
+    assert losses[-1] < losses[7] < losses[0]
+    whole = clone(model).fit(X, y).train_history_["loss"]
+    assert_array_equal(losses[:8], whole[:8])
+    assert_allclose(losses[-1], whole[-1], rtol=0.2)
+
+
+def test_warm_start_does_not_go_from_trees_to_stumps(rank, noisy):
+    rank.set_params(warm_start=True).fit(*noisy)
+    rank.set_params(n_estimators=30, weak_learner="stump" if has_trees(rank) else "tree")
+    with pytest.raises(ValueError, match="weak_learner differs"):
+        rank.fit(*noisy)
 
 
 def test_warm_start_of_proj(noisy):
@@ -189,16 +264,19 @@ def test_warm_start_refuses_what_does_not_fit(model, noisy):
 def test_early_stopping_keeps_the_best_round(model, noisy):
     X, y = noisy
     model.set_params(early_stopping=True, n_iter_no_change=5, n_estimators=200).fit(X, y)
-    errors = model.train_history_["validation_error"]
+    measure = "validation_loss" if has_trees(model) else "validation_error"
+    errors = model.train_history_[measure]
     assert model.n_estimators_ == errors.argmin() + 1
     assert len(errors) == 200 or model.stopped_.startswith("no lower validation error")
     given = clone(model).fit(X[:100], y[:100], X_val=X[100:], y_val=y[100:])
     wrong = 1 - given.score(X[100:], y[100:])
-    assert_allclose(wrong, given.train_history_["validation_error"].min())
+    assert given.n_estimators_ == given.train_history_[measure].argmin() + 1
+    assert_allclose(wrong, given.train_history_["validation_error"][given.n_estimators_ - 1])
 
 
 def test_validation_data_without_early_stopping_is_only_noted(model, noisy):
     X, y = noisy
+    model.set_params(early_stopping=False)
     model.fit(X[:100], y[:100], X_val=X[100:], y_val=y[100:])
     plain = clone(model).fit(X[:100], y[:100])
     assert_array_equal(model.weights_, plain.weights_)
@@ -209,10 +287,10 @@ def test_validation_data_without_early_stopping_is_only_noted(model, noisy):
 @pytest.mark.parametrize("rounds_done", [0, 3])
 def test_ctrl_c_leaves_the_rounds_done(model, noisy, monkeypatch, rounds_done):
     X, y = noisy
-    from randomboost import proj_trainer, rank_trainer
-
     is_rank = isinstance(model, RBoostRankClassifier)
     trainer = rank_trainer.RankTrainer if is_rank else proj_trainer.ProjTrainer
+    if has_trees(model):
+        trainer = tree_trainer.TreeTrainer
     step = trainer.step
     calls = []
 
@@ -289,22 +367,29 @@ def test_labels_of_any_kind(model, noisy, labels):
 
 @pytest.mark.parametrize("scale", [True, False])
 @pytest.mark.parametrize(
-    "settings", [{}, {"search": "histogram", "max_bins": 20}, {"weak_learner": "wlda"}]
+    "settings",
+    [
+        {"weak_learner": "tree"},
+        {"weak_learner": "tree", "projection": "gaussian"},
+        {},
+        {"search": "histogram", "max_bins": 20},
+        {"weak_learner": "wlda"},
+    ],
 )
 def test_sparse_equals_dense(noisy, scale, settings):
     X, y = noisy
     X = np.where(np.abs(X) < 4, 0.0, X)
-    model = RBoostRankClassifier(20, n_projections=60, random_state=0, scale=scale, **settings)
+    model = clone(RANK["stumps"]).set_params(scale=scale, **settings)
     sparse = clone(model).fit(sp.csr_array(X), y)
     if not scale:  # scaled sparse data is not centred
         assert_allclose(sparse.decision_function(X), clone(model).fit(X, y).decision_function(X))
     assert_array_equal(sparse.decision_function(sp.csr_matrix(X)), sparse.decision_function(X))
 
 
-def test_dense_model_takes_sparse_data(noisy):
+def test_dense_model_takes_sparse_data(rank, noisy):
     X, y = noisy
-    model = RBoostRankClassifier(20, n_projections=60, random_state=0).fit(X, y)
-    assert_array_equal(model.decision_function(sp.csr_array(X)), model.decision_function(X))
+    rank.fit(X, y)
+    assert_array_equal(rank.decision_function(sp.csr_array(X)), rank.decision_function(X))
 
 
 def test_proj_refuses_sparse(noisy):
@@ -364,12 +449,11 @@ def test_unusual_data(model, noisy, change, settings):
     assert np.isfinite(model.decision_function(X)).all()
 
 
-def test_scales_do_not_matter(noisy):
+def test_scales_do_not_matter(rank, noisy):
     X, y = noisy
-    model = RBoostRankClassifier(20, n_projections=60, random_state=0)
-    plain = clone(model).fit(X, y).predict(X)
+    plain = clone(rank).fit(X, y).predict(X)
     factors = np.array([1e250, 1e-250, 1e3, 1.0])
-    assert_array_equal(clone(model).fit(X * factors, y).predict(X * factors), plain)
+    assert_array_equal(clone(rank).fit(X * factors, y).predict(X * factors), plain)
 
 
 def test_memory_mapped(model, noisy, tmp_path):
@@ -382,9 +466,9 @@ def test_memory_mapped(model, noisy, tmp_path):
     )
 
 
-def test_all_features_constant(model):
+def test_all_features_constant(rank):
     with pytest.raises(ValueError, match="no weak learner could be fitted"):
-        RBoostRankClassifier(5, n_projections=5).fit(np.ones((6, 2)), [0, 1, 0, 1, 0, 1])
+        rank.fit(np.ones((6, 2)), [0, 1, 0, 1, 0, 1])
 
 
 class RisingLoss:
@@ -401,7 +485,6 @@ class RisingLoss:
 @pytest.mark.parametrize(
     ("X", "y", "message"),
     [
-        ([[np.nan, 1], [0, 1]], [0, 1], "NaN"),
         ([[np.inf, 1], [0, 1]], [0, 1], "infinity"),
         ([[0, 1], [1, 1]], [3, 3], "one class only"),
         ([[0, 1], [1, 1]], [0, 1, 1], "inconsistent"),
@@ -411,6 +494,17 @@ class RisingLoss:
 def test_wrong_data(model, X, y, message):
     with pytest.raises(ValueError, match=message):
         model.fit(X, y)
+
+
+def test_missing_values_are_for_trees(model):
+    X, y = [[np.nan, 1], [0, 1]], [0, 1]
+    if has_trees(model):
+        assert_array_equal(model.fit(X, y).predict(X), y)
+        return
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(X, y)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit([[1.0, 1], [0, 1]], y).predict(X)
 
 
 @pytest.mark.parametrize(
@@ -436,6 +530,8 @@ def test_wrong_data(model, X, y, message):
     ],
 )
 def test_wrong_parameters(model, noisy, settings, name):
+    if "solver_options" in settings and has_trees(model):
+        model.set_params(weak_learner="real_stump")  # trees have no solver
     with pytest.raises(ValueError, match=name):
         model.set_params(**settings).fit(*noisy)
 
@@ -486,11 +582,11 @@ def test_class_weight_and_sample_weight_agree(model, noisy):
 
 
 @pytest.mark.parametrize("n_classes", [10, 100])
-def test_a_pickle_of_rank_does_not_grow_with_the_classes(n_classes):
+def test_a_pickle_of_stumps_does_not_grow_with_the_classes(n_classes):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 5))
     y = np.arange(300) % n_classes
-    model = RBoostRankClassifier(1000, n_projections=20, random_state=0)
+    model = RBoostRankClassifier(1000, weak_learner="stump", n_projections=20, random_state=0)
     model.fit(X, y).predict(X)
     assert model.n_estimators_ == 1000
     assert len(pickle.dumps(model)) < 64_000
@@ -553,7 +649,7 @@ def test_an_error_in_one_item_stops_the_others():
     assert len(done) < 2000
 
 
-def test_too_little_memory_is_said_before_the_fit(noisy, monkeypatch):
+def test_too_little_memory_is_said_before_the_fit(rank, noisy, monkeypatch):
     monkeypatch.setattr(memory, "available_memory", lambda: 10_000)
     with pytest.raises(MemoryError, match="use fewer samples"):
-        RBoostRankClassifier().fit(*noisy)
+        rank.fit(*noisy)
