@@ -187,6 +187,10 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Whether the data may have missing values."""
         return False
 
+    def _finiteness(self, X: Any) -> Any:
+        """Return what scikit-learn is to check: missing values are for dense data only."""
+        return "allow-nan" if self._allows_missing() and not sp.issparse(X) else True
+
     def _stops_early(self, n_samples: int, given: bool) -> bool:
         """Whether to stop early, by the number of samples and whether X_val is given."""
         return self.early_stopping
@@ -312,7 +316,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             accept_sparse="csr" if self._accept_sparse else False,
             dtype=[np.float64, np.float32],
             order="C",
-            ensure_all_finite="allow-nan" if self._allows_missing() else True,
+            ensure_all_finite=self._finiteness(X),
         )
         check_classification_targets(y)
         classes = np.unique(y)
@@ -465,7 +469,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             accept_sparse="csr" if self._accept_sparse else False,
             dtype=[np.float64, np.float32],
             order="C",
-            ensure_all_finite="allow-nan" if self._allows_missing() else True,
+            ensure_all_finite=self._finiteness(X),
         )
 
     def _scaled(self, X: Any) -> Any:

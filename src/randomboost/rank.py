@@ -425,7 +425,10 @@ class RBoostRankClassifier(BaseBoostingClassifier):
             yield scores.reshape(shape)
 
     def _largest_margin(self) -> float:
-        return 2.0 * float(np.abs(self.weights_).sum())
+        largest = 2.0 * float(np.abs(self.weights_).sum())
+        if isinstance(self._hypotheses, Forest):
+            largest += float(np.ptp(self._baseline))
+        return largest
 
     @property
     def feature_importances_(self) -> NDArray:

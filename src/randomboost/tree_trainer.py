@@ -169,7 +169,8 @@ class TreeTrainer(Trainer):
         key = int(scrambled(np.uint64((self._seed + 0x9E3779B97F4A7C15 * (number + 1)) % 2**64)))
         taken = np.ones(self._scores.shape[1], dtype=np.bool_)
         if self._subsample < 1.0:
-            taken = np.random.Generator(np.random.Philox(key)).random(len(taken)) < self._subsample
+            shares = np.random.Generator(np.random.Philox(key)).random(len(taken))
+            taken = shares < max(self._subsample, np.nextafter(shares.min(), 1))  # at least one
         high = mass / self._most_points if crowded else 0.0
         points, left_out = self._select(taken, unit, mass, high, key)
         self._due += self._shares
