@@ -115,6 +115,7 @@ class Pairwise:
         loss = self.loss(scores)
         if isinstance(self._loss, ExponentialLoss):
             # the slopes of the logarithm, times the number of samples
+            margins[self._y, self._samples] = np.inf  # may be far from the others
             slope = np.exp(-margins - (loss + np.log(self._pairs))) * self._weight
             curve = slope
         else:
