@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .random_stream import DATA_STREAM, normals
 from .trees.codes import ABOVE, BELOW, class_codes
-from .trees.directions import FAMILIES, Directions, find_discriminants
+from .trees.directions import FAMILIES, Directions, family_weights, find_discriminants
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def make_directions(
     seed : int
         Seed.
     n_projections : int
-        Number of directions beside the single features, shared evenly among the families.
+        Number of directions beside the single features, shared among the families.
     density : float or None
         Share of nonzeros of a sparse direction.
     data : tuple
@@ -167,12 +167,12 @@ def make_directions(
     families = [name for name in FAMILIES if kind in (name, "mixed")]
     if kind == "mixed" and X.shape[1] == 1:
         families = ["axis"]
-    mixtures = [name for name in families if name != "axis"]
-    counts = {}
-    for name in families:
-        place = mixtures.index(name) if name in mixtures else 0
-        share = (n_projections + place) // max(len(mixtures), 1)
-        counts[name] = X.shape[1] if name == "axis" else max(1, share)
+    weights = family_weights(families, X.shape[1])
+    mixed = sum(weights.values()) - weights.get("axis", 0.0)
+    counts = {
+        name: X.shape[1] if name == "axis" else max(1, round(n_projections * weight / mixed))
+        for name, weight in weights.items()
+    }
     lda = find_discriminants(X, y, weight, seed, counts.get("lda", 0))
     return Directions(seed, X.shape[1], counts, density, lda)
 

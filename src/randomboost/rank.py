@@ -23,7 +23,7 @@ from .tree_trainer import TreeTrainer
 from .trees.forest import Forest
 from .trees.views import ClassView, ForestScorer, SharedView
 
-_LARGE = 10_000  # samples from which on trees are stopped early by default
+_LARGE = 20_000  # samples from which on trees are stopped early by default
 
 
 class RBoostRankClassifier(BaseBoostingClassifier):
@@ -52,8 +52,8 @@ class RBoostRankClassifier(BaseBoostingClassifier):
     learning_rate : float, default=0.12
         Trees: the part of Newton's step that is taken.
     max_leaf_nodes : int or None, default=None
-        Trees: largest number of leaves; None for 6 times the number of classes, but at least 31
-        and at most 255.
+        Trees: largest number of leaves; None for 6 times the number of classes (up to 24 times
+        from 128 features on), but at least 31 and at most 255.
     max_depth : int or None, default=None
         Trees: largest number of splits on a path.
     min_samples_leaf : int, default=1
@@ -122,7 +122,7 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         Weights of the classes, multiplied into `sample_weight`.
     early_stopping : bool or "auto", default="auto"
         Stop when the validation error (for trees: loss) has not fallen for `n_iter_no_change`
-        rounds, and keep the best round. "auto": for trees with at least 10000 samples, or
+        rounds, and keep the best round. "auto": for trees with at least 20000 samples, or
         where `X_val` is given.
     validation_fraction : float, default=0.1
         Part of the training data set aside for early stopping if no `X_val` is given.
@@ -334,7 +334,10 @@ class RBoostRankClassifier(BaseBoostingClassifier):
 
     def _leaves(self, n_classes: int) -> int:
         """Return the largest number of leaves of a tree."""
-        return self.max_leaf_nodes or max(31, min(6 * n_classes, 255))
+        if self.max_leaf_nodes is not None:
+            return self.max_leaf_nodes
+        wide = min(max(1, self.n_features_in_ // 64), 4)
+        return max(31, min(6 * n_classes * wide, 255))
 
     def _n_drawn(self, n_directions: int) -> int:
         """Return how many splits are tried at a node, out of so many directions."""

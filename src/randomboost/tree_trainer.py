@@ -19,7 +19,7 @@ from .trees.objectives import make_objective
 if TYPE_CHECKING:
     from .rank import RBoostRankClassifier
 
-_FLOOR = 0.5  # part of the rounds that is shared evenly among the families
+_FLOOR = 0.5  # part of a family's share that does not depend on what its trees gained
 _MEMORY = 0.95  # how slowly what the families gained is forgotten
 _BLOCK_BYTES = 1 << 26  # values of the directions that are binned together
 _LEAST_HESSIAN = 1e-3
@@ -80,7 +80,7 @@ class TreeTrainer(Trainer):
         self._negligible = estimator.negligible
         self._most_points = estimator.max_points or max(8 * n_samples, 20_000)
         self._low = 0.0
-        self._shares = np.full(len(view.starts) - 1, 1.0 / (len(view.starts) - 1))
+        self._shares = view.weights / view.weights.sum()
         self._due, self._earned, self._tries = np.zeros((3, len(self._shares)))
         size = n_classes * n_samples
         self._points = (
@@ -203,7 +203,8 @@ class TreeTrainer(Trainer):
         self._tries[family] = _MEMORY * self._tries[family] + 1
         if self._tries.min() > 0:
             earned = self._earned / self._tries
-            self._shares = _FLOOR / len(earned) + (1 - _FLOOR) * earned / earned.sum()
+            wanted = self._view.weights * (_FLOOR + (1 - _FLOOR) * earned / earned.mean())
+            self._shares = wanted / wanted.sum()
 
     def _as_tree(self, grown: Any) -> tuple[Tree, float, NDArray]:
         """Return a grown tree with outputs in [-1, 1], its weight, and its cuts as bins."""

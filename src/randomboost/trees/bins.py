@@ -45,7 +45,8 @@ def find_edges(values: NDArray, max_bins: int) -> NDArray:
         edges = np.unique(distinct[above - 1] / 2 + distinct[above] / 2)
     else:
         edges = distinct[:-1] / 2 + distinct[1:] / 2
-    return np.concatenate([head, edges])
+    # edges of the precision of the values compare with them alike in training and prediction
+    return np.concatenate([head, edges]).astype(values.dtype).astype(np.float64)
 
 
 @kernel

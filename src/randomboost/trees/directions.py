@@ -8,6 +8,7 @@ them; discriminants are functions of seed and training data and are stored.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,34 @@ from ..parallel import ThreadTeam
 from ..random_stream import CHOICE_STREAM, DIRECTION_STREAM, normals, uniforms
 
 FAMILIES = ("axis", "sparse", "gaussian", "lda")
+_MANY_FEATURES = 32  # from here on mixtures of many features count less
 _FEW = 3  # features of a sparse direction where no density is given
 _MOST_LDA_FEATURES = 40
 _LDA_POOL = 400  # features that discriminants are made of, where there are more
 _LDA_SAMPLES = 10_000  # samples that they are estimated from
 _ROWS = 64  # samples that are projected side by side
 _LDA_RIDGE = 0.03  # share of the mean variance that is added to every variance
+
+
+def family_weights(families: Iterable[str], n_features: int) -> dict[str, float]:
+    """Return how much each family counts before anything is known of the data.
+
+    Mixtures of all or of many features are mostly noise where there are very many of them.
+
+    Parameters
+    ----------
+    families : iterable of str
+        Names out of `FAMILIES`.
+    n_features : int
+        Number of features.
+
+    Returns
+    -------
+    dict of str to float
+        1 for single features and sparse mixtures, at most 1 for the others.
+    """
+    wide = min(1.0, _MANY_FEATURES / n_features)
+    return {name: wide if name in ("gaussian", "lda") else 1.0 for name in families}
 
 
 class Directions:
@@ -50,6 +73,7 @@ class Directions:
         self.seed, self.n_features, self.counts = seed, n_features, counts
         self.density, self.lda = density, lda
         self.starts = np.concatenate([[0], np.cumsum(list(counts.values()))]).astype(np.int64)
+        self.weights = np.array(list(family_weights(counts, n_features).values()))
 
     def __len__(self) -> int:
         return int(self.starts[-1])

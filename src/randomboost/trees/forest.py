@@ -20,6 +20,11 @@ from ..parallel import ThreadTeam
 from .codes import class_masks
 
 _WORD = 32  # classes that share a word
+_FEW_CLASSES = 16
+_DE_BRUIJN = np.uint32(0x077CB531)  # its 5-bit windows all differ, so they tell a bit's place
+_PLACES = np.zeros(_WORD, dtype=np.int64)
+for _place in range(_WORD):
+    _PLACES[((0x077CB531 << _place) & 0xFFFFFFFF) >> 27] = _place
 _BLOCK = 128  # samples that go through a tree side by side
 
 
@@ -85,14 +90,40 @@ class Forest(Sequence[Tree]):
 
 
 @kernel
+def _split(here, values, begin, limit, low, change, stay, go, n):
+    """Send classes right: those of `low`, changed by `change` where a value is above the limit."""
+    for i in range(n):
+        is_above = np.uint32(values[begin + i] > limit)
+        bits = here[i] & (low ^ (change & (np.uint32(0) - is_above)))
+        go[i] = bits
+        stay[i] = here[i] ^ bits
+
+
+@kernel
+def _add_output(here, shift, output, total, n):
+    """Add a leaf's output where the class of bit `shift` is there."""
+    for i in range(n):
+        total[i] += output * np.float32((here[i] >> shift) & np.uint32(1))
+
+
+@kernel
 def _add_leaf(here, reach, output, n, sums):
-    """Add a leaf's output to the sums of the classes that are there."""
-    for r in range(len(sums)):
-        bit = np.uint32(1) << np.uint32(r)
-        if reach & bit:
-            total = sums[r]
-            for i in range(n):
-                total[i] += output if here[i] & bit else np.float32(0)
+    """Add a leaf's output to the sums of the classes that are there.
+
+    Few classes are tried one by one for all samples, of many only those that are there.
+    """
+    if len(sums) <= _FEW_CLASSES:
+        for r in range(len(sums)):
+            shift = np.uint32(r)
+            if (reach >> shift) & np.uint32(1):
+                _add_output(here, shift, output, sums[r], n)
+        return
+    for i in range(n):
+        bits = here[i]
+        while bits:
+            lowest = bits & (np.uint32(0) - bits)
+            sums[_PLACES[np.uint32(lowest * _DE_BRUIJN) >> np.uint32(27)], i] += output
+            bits ^= lowest
 
 
 @kernel
@@ -116,20 +147,19 @@ def _add_scores(values, columns, limits, below, above, left, outputs, starts, sc
             here[0] = everyone
             for node in range(starts[t + 1] - start):
                 child = left[start + node]
-                mine = here[node]
                 if child < 0:
-                    _add_leaf(mine, reach[node], outputs[start + node], n, sums)
+                    _add_leaf(here[node], reach[node], outputs[start + node], n, sums)
                     continue
-                value = values[columns[start + node], begin : begin + n]
+                column = columns[start + node]
                 limit = limits[start + node]
-                low, high = below[start + node], above[start + node]
+                low = below[start + node]
+                change = low ^ above[start + node]
                 reach[child] = reach[node]
-                reach[child + 1] = reach[node] & (low | high)
-                stay, go = here[child], here[child + 1]
-                for i in range(n):
-                    bits = mine[i] & (high if value[i] > limit else low)
-                    go[i] = bits
-                    stay[i] = mine[i] ^ bits
+                reach[child + 1] = reach[node] & (low | above[start + node])
+                _split(
+                    here[node], values[column], begin, limit, low, change, here[child],
+                    here[child + 1], n,
+                )  # fmt: skip
         scores[:, begin : begin + n] = sums[:, :n]
 
 
@@ -169,6 +199,7 @@ def add_scores(
     factor = np.repeat(weights.astype(np.float32), np.diff(starts))
     outputs = (trees.values * factor).astype(np.float32)
     numbers = np.maximum(trees.codes, 0)
+    cuts = limits.astype(values.dtype)
     for lowest in range(0, len(scores), _WORD):
         part = scores[lowest : lowest + _WORD]
         masks = class_masks(codes, lowest, lowest + len(part))
@@ -176,7 +207,7 @@ def add_scores(
 
         def work(first: int, last: int, args: tuple = (below, above), part: NDArray = part) -> None:
             _add_scores(
-                values, trees.columns, limits, *args, trees.left, outputs, starts, part, first,
+                values, trees.columns, cuts, *args, trees.left, outputs, starts, part, first,
                 last,
             )  # fmt: skip
 

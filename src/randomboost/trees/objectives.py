@@ -14,6 +14,8 @@ from scipy.special import logsumexp
 
 from ..losses import SOFTMAX, ExponentialLoss, get_loss
 
+_LARGEST_STEP = np.float32(10.0)  # Newton's step where a true class has next to no chance yet
+
 
 class Slopes(NamedTuple):
     """A loss and its derivatives.
@@ -71,6 +73,8 @@ class Softmax:
         p[self._y, self._samples] = 0
         p[self._y, self._samples] = -p.sum(axis=0)
         p *= self._weight
+        own_slope = -p[self._y, self._samples] / _LARGEST_STEP
+        hessians[self._y, self._samples] = np.maximum(hessians[self._y, self._samples], own_slope)
         return Slopes(loss, p, hessians)
 
 

@@ -36,6 +36,7 @@ class SharedView:
         self.seed, self.n_classes, self.directions = seed, n_classes, directions
         self.codes = class_codes(seed, n_classes)
         self.n_directions, self.starts = len(directions), directions.starts
+        self.weights = directions.weights
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.seed, self.n_classes, self.directions)
@@ -72,7 +73,7 @@ class ClassView:
         self.seed, self.n_classes = projection.seed, projection.n_classes
         self.codes = class_codes(self.seed, 1)
         self.n_directions = projection.n_projections
-        self.starts = np.array([0, self.n_directions])
+        self.starts, self.weights = np.array([0, self.n_directions]), np.ones(1)
 
     def n_rows(self, n_samples: int) -> int:
         """Return how many rows of values samples have."""
