@@ -36,6 +36,7 @@ from .merging import merge_samples
 from .parallel import OneBlasThread, ThreadTeam, resolve_threads
 from .progress import Progress
 from .scaling import StandardScaling
+from .tables import TableEncoding, category_columns, is_table
 
 
 class FitInterruptedWarning(UserWarning):
@@ -169,6 +170,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         "verbose": ["verbose"],
     }
 
+    _encoding: TableEncoding | None
     classes_: NDArray
     n_estimators_: int
     weights_: NDArray
@@ -238,7 +240,8 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         ----------
         X : array-like of shape (n_samples, n_features)
             Training data (NumPy, pandas, polars; CSR where the method takes it). float32 is
-            worked on as float32.
+            worked on as float32. Trees also take missing values and, in pandas tables, columns
+            of categories (see `randomboost.tables`).
         y : array-like of shape (n_samples,)
             Class labels of any kind.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -308,6 +311,9 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         self._train(data, start)
 
     def _check_training_input(self, X: Any, y: Any, warm: bool) -> tuple[Any, NDArray]:
+        if not warm:
+            self._encoding = self._learn_encoding(X, y)
+        X = self._encoded(X)
         X, y = validate_data(
             self,
             X,
@@ -461,10 +467,30 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     # -- using ---------------------------------------------------------------------------------
 
+    def _learn_encoding(self, X: Any, y: Any) -> TableEncoding | None:
+        """Return how the categories of a table become numbers, where there are any."""
+        if y is None or not is_table(X):
+            return None
+        names = category_columns(X)
+        if not names:
+            return None
+        check_consistent_length(X, y)
+        if not self._allows_missing():
+            raise ValueError(
+                f"X has columns of categories, such as {names[0]!r}: make numbers of them, for "
+                "example by sklearn.preprocessing.OneHotEncoder; only trees take them as they are "
+                "(RBoostRankClassifier with weak_learner='tree')"
+            )
+        return TableEncoding.learn(X, y)
+
+    def _encoded(self, X: Any) -> Any:
+        """Return a table with numbers in place of categories; all else as it is."""
+        return X if self._encoding is None or not is_table(X) else self._encoding.apply(X)
+
     def _checked(self, X: Any) -> Any:
         return validate_data(
             self,
-            X,
+            self._encoded(X),
             reset=False,
             accept_sparse="csr" if self._accept_sparse else False,
             dtype=[np.float64, np.float32],

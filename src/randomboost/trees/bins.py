@@ -42,11 +42,13 @@ def find_edges(values: NDArray, max_bins: int) -> NDArray:
         places = np.arange(1, max_bins) * (len(ordered) - 1) / max_bins
         low = ordered[np.floor(places).astype(np.intp)]
         above = np.minimum(np.searchsorted(distinct, low, side="right"), len(distinct) - 1)
-        edges = np.unique(distinct[above - 1] / 2 + distinct[above] / 2)
+        lower, upper = distinct[above - 1], distinct[above]
     else:
-        edges = distinct[:-1] / 2 + distinct[1:] / 2
+        lower, upper = distinct[:-1], distinct[1:]
     # edges of the precision of the values compare with them alike in training and prediction
-    return np.concatenate([head, edges]).astype(values.dtype).astype(np.float64)
+    middle = (lower / 2 + upper / 2).astype(values.dtype).astype(np.float64)
+    edges = np.unique(np.where(middle < upper, middle, lower))  # may have been rounded up
+    return np.concatenate([head, edges])
 
 
 @kernel

@@ -23,6 +23,7 @@ _GAIN, _GRADIENT, _HESSIAN = 0, 1, 2
 _PARALLEL = 1 << 15  # points of a node from which on threads share its search
 _NONE = -1
 _LARGEST = 2.0**31 - 2.0**20  # whole numbers that a sum may reach, less what rounding may add
+_LEAST_RIDGE = 1e-12  # an empty side of a cut has no curvature to divide by
 _LOWER_HALF = np.int64(0xFFFFFFFF)
 
 
@@ -329,7 +330,8 @@ def grow_tree(
     spans[0, 1] = len(rows)
     spare = tuple(np.empty_like(part) for part in points)
     state = np.array([1, 0])
-    limits_on = np.array([rules.ridge, rules.least_hessian, rules.least_points])
+    ridge = max(rules.ridge, _LEAST_RIDGE)
+    limits_on = np.array([ridge, rules.least_hessian, rules.least_points])
     most_points = _PARALLEL if team.n_threads > 1 else len(rows)
     while True:
         _grow(
@@ -347,7 +349,7 @@ def grow_tree(
         state[1] += 1
     n_nodes = int(state[0])
     splits[:n_nodes, :3][splits[:n_nodes, _LEFT] == _NONE] = _NONE
-    values = -sums[:n_nodes, _GRADIENT] / (sums[:n_nodes, _HESSIAN] + rules.ridge)
+    values = -sums[:n_nodes, _GRADIENT] / (sums[:n_nodes, _HESSIAN] + ridge)
     return Grown(splits[:n_nodes], values, sums[:n_nodes, _GAIN])
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..parallel import ThreadTeam
@@ -81,6 +82,8 @@ class ClassView:
 
     def values(self, X: Any, indices: NDArray[np.int64], team: ThreadTeam) -> NDArray:
         """Return values along some directions, (len(indices), n_rows)."""
+        if not sp.issparse(X) and np.isnan(X).any():
+            X = np.nan_to_num(X, nan=0.0)  # every feature is part of a mixture
         points = ProjectedPoints(X, self.projection, merge=False)
         return np.stack([points.column(v) for v in indices])
 

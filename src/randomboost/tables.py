@@ -1,0 +1,113 @@
+"""Columns of categories in tables become numbers that trees can cut.
+
+The categories of a column are put in the order of the first axis of a correspondence analysis of
+categories and classes, so that categories with similar classes stand side by side. One cut then
+separates two groups of them, and further ones any single category. Categories that training did
+not have, and missing ones, become missing values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_PRIOR = 2.0  # samples of average classes that every category is given beside its own
+
+
+def is_table(X: Any) -> bool:
+    """Return whether X is a pandas DataFrame, or works like one, with a name for every column."""
+    frame = hasattr(X, "columns") and hasattr(X, "iloc") and hasattr(X, "dtypes")
+    return frame and X.columns.is_unique
+
+
+def category_columns(X: Any) -> list[Hashable]:
+    """Return the names of the columns of a table that hold categories."""
+    return [name for name in X.columns if _holds_categories(X[name])]
+
+
+def _holds_categories(column: Any) -> bool:
+    kind = str(column.dtype)
+    if kind == "category" or kind.startswith("str"):
+        return True
+    return kind == "object" and any(isinstance(value, str) for value in column.dropna().unique())
+
+
+def _order(tallies: NDArray) -> NDArray:
+    """Return the place of every category, given how often it goes with each class."""
+    shares = tallies + _PRIOR * tallies.sum(axis=0) / tallies.sum()
+    shares = shares / shares.sum()
+    rows, columns = shares.sum(axis=1), shares.sum(axis=0)
+    expected = np.outer(rows, columns)
+    left, sizes, _ = np.linalg.svd((shares - expected) / np.sqrt(expected), full_matrices=False)
+    axis = left[:, 0] * sizes[0] / np.sqrt(rows)
+    axis = axis if axis[np.abs(axis).argmax()] > 0 else -axis  # the sign is arbitrary
+    places = np.empty(len(axis))
+    places[np.argsort(axis, kind="stable")] = np.arange(len(axis))
+    return places
+
+
+class TableEncoding:
+    """Numbers for the categories of some columns.
+
+    Parameters
+    ----------
+    places : dict of str to dict
+        For every column of categories the number of each.
+    """
+
+    def __init__(self, places: dict[Hashable, dict[Hashable, float]]) -> None:
+        self.places = places
+
+    @classmethod
+    def learn(cls, X: Any, y: Any) -> TableEncoding:
+        """Learn the numbers from training data.
+
+        Parameters
+        ----------
+        X : DataFrame
+            Training data.
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        Returns
+        -------
+        TableEncoding
+            The encoding; without columns where X has none of categories.
+        """
+        numbers = np.unique(np.asarray(y), return_inverse=True)[1].ravel()
+        places: dict[Hashable, dict[Hashable, float]] = {}
+        for name in category_columns(X):
+            values = X[name].astype(object)
+            known = values.notna().to_numpy()
+            categories = sorted(
+                set(values[known]), key=lambda value: (str(type(value)), str(value))
+            )
+            index = {category: place for place, category in enumerate(categories)}
+            codes = values[known].map(index).to_numpy(dtype=np.int64)
+            tallies = np.zeros((len(categories), numbers.max() + 1))
+            np.add.at(tallies, (codes, numbers[known]), 1.0)
+            order = _order(tallies) if len(categories) > 1 else np.zeros(len(categories))
+            places[name] = dict(zip(categories, order.tolist(), strict=True))
+        return cls(places)
+
+    def apply(self, X: Any) -> Any:
+        """Return a table with numbers in place of categories.
+
+        Parameters
+        ----------
+        X : DataFrame
+            Data.
+
+        Returns
+        -------
+        DataFrame
+            The same columns; missing values where a category is missing or unknown.
+        """
+        encoded = X.copy(deep=False)
+        for name, places in self.places.items():
+            if name in X.columns:
+                encoded[name] = X[name].astype(object).map(places).astype(np.float64)
+        return encoded
