@@ -152,7 +152,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
     _accept_sparse: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, list]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "weak_learner": [StrOptions({"stump", "real_stump", "wlda"}), HasMethods("fit")],
+        "weak_learner": [StrOptions({"stump", "real_stump", "wlda", "tree"}), HasMethods("fit")],
         "loss": [StrOptions({"exponential", "logistic"}), HasMethods(["value", "derivative"])],
         "nu": [Interval(Real, 0, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],

@@ -35,12 +35,13 @@ class RBoostProjClassifier(CodedClassifier):
         Kind of the matrices: entries N(0, 1) / sqrt(n).
     correction : {"total"}, default="total"
         The method is totally corrective by its nature.
-    weak_learner : {"stump", "real_stump", "wlda"} or estimator, default="stump"
+    weak_learner : {"stump", "real_stump", "wlda", "tree"} or estimator, default="stump"
         "stump": decision stump with outputs -1 and +1, searched jointly with the code v; it is
         constant where no cut gains a thousandth over that.
         "real_stump": the same cut with outputs in [-1, 1]. "wlda": weighted Fisher LDA and a
-        stump, for the four codes that look best with plain stumps. Or any scikit-learn
-        classifier (or regressor) that takes sample_weight, for the code that looks best.
+        stump, for the four codes that look best with plain stumps. "tree": scikit-learn's decision
+        tree with at most 8 leaves, for the code that looks best. Or any scikit-learn classifier
+        (or regressor) that takes sample_weight, in the same way.
     loss : {"exponential", "logistic"} or object, default="logistic"
         Loss of the pairwise margins; an object needs ``value(margins)`` and
         ``derivative(margins)``, see `randomboost.losses`.
@@ -184,6 +185,23 @@ class RBoostProjClassifier(CodedClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    @classmethod
+    def paper(cls, **parameters: Any) -> RBoostProjClassifier:
+        """Return the paper's setting: 1000 rounds, n = 1000, w solved for fully in each of them.
+
+        Parameters
+        ----------
+        **parameters
+            Parameters that are to differ from it.
+
+        Returns
+        -------
+        RBoostProjClassifier
+            The estimator.
+        """
+        setting = {"n_estimators": 1000, "n_projections": 1000, "iterations_per_round": None}
+        return cls(**{**setting, **parameters})
 
     def _make_trainer(self, data: TrainingData, start: Model, team: ThreadTeam) -> Trainer:
         if not start.hypotheses:

@@ -16,7 +16,7 @@ from .search.binned import BinnedColumns
 from .search.joint import JointSearch
 from .solvers.corrective import ROUND_TOLERANCE, minimise, solver_options
 from .solvers.warm import WarmSolver
-from .weak_learners import EstimatorLearner, JointLearner, StumpLearner, WLDALearner
+from .weak_learners import EstimatorLearner, JointLearner, StumpLearner, WLDALearner, small_tree
 
 _SLACK = 1e-3  # share of nu by which a constraint may be off
 _MOST_SOLVES = 10  # how often the active set of one round may grow
@@ -78,6 +78,7 @@ class ProjTrainer(Trainer):
     def _make_learner(self, kind: Any, max_bins: int | None, team: ThreadTeam) -> JointLearner:
         columns = BinnedColumns(self._points, team, max_bins)
         search = JointSearch(columns, team)
+        kind = small_tree() if isinstance(kind, str) and kind == "tree" else kind
         if not isinstance(kind, str):
             learner = EstimatorLearner(self._points, kind)
             return JointLearner(self._points, search, learner=learner, n_candidates=1)

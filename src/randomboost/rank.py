@@ -171,7 +171,6 @@ class RBoostRankClassifier(BaseBoostingClassifier):
     _accept_sparse = True
     _parameter_constraints: ClassVar[dict[str, list]] = {
         **BaseBoostingClassifier._parameter_constraints,
-        "weak_learner": [StrOptions({"tree", "stump", "real_stump", "wlda"}), HasMethods("fit")],
         "loss": [
             StrOptions({"auto", SOFTMAX, "exponential", "logistic"}),
             HasMethods(["value", "derivative"]),

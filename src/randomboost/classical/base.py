@@ -23,7 +23,7 @@ from ..weak_learners import StumpLearner, make_learner
 CLASSICAL_CONSTRAINTS: dict[str, list] = {
     **BaseBoostingClassifier._parameter_constraints,
     "weak_learner": [
-        StrOptions({"stump", "real_stump", "gini_stump", "wlda"}),
+        StrOptions({"stump", "real_stump", "gini_stump", "wlda", "tree"}),
         HasMethods("fit"),
     ],
 }

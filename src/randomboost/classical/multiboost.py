@@ -129,10 +129,11 @@ class MultiBoostClassifier(CodedClassifier):
         Options of SciPy's L-BFGS-B, as in `RBoostProjClassifier`.
     iterations_per_round : int or None, default=10
         Iterations of the solver after each round; None solves fully after every round.
-    weak_learner : {"stump", "real_stump", "wlda"} or estimator, default="stump"
+    weak_learner : {"stump", "real_stump", "wlda", "tree"} or estimator, default="stump"
         "stump": decision stump with outputs -1 and +1, searched jointly with the class that it is
         for. "real_stump": the same cut with outputs in [-1, 1]. "wlda": weighted Fisher LDA and
-        a stump. Or any scikit-learn classifier (or regressor) that takes sample_weight.
+        a stump. "tree": scikit-learn's decision tree with at most 8 leaves. Or any scikit-learn
+        classifier (or regressor) that takes sample_weight.
     search : {"exact", "histogram"}, default="exact"
         "exact": all thresholds. "histogram": those between `max_bins` quantile bins a feature.
     max_bins : int, default=256

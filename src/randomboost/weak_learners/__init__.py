@@ -8,12 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .estimator import EstimatorLearner
+from .estimator import EstimatorLearner, small_tree
 from .joint import JointLearner
 from .stump import ColumnSearch, StumpLearner
 from .wlda import WLDALearner
 
-__all__ = ["EstimatorLearner", "JointLearner", "StumpLearner", "WLDALearner", "make_learner"]
+__all__ = [
+    "EstimatorLearner",
+    "JointLearner",
+    "StumpLearner",
+    "WLDALearner",
+    "make_learner",
+    "small_tree",
+]
 
 
 def make_learner(kind: Any, points: Any, make_columns: Callable[[], ColumnSearch]) -> Any:
@@ -22,7 +29,7 @@ def make_learner(kind: Any, points: Any, make_columns: Callable[[], ColumnSearch
     Parameters
     ----------
     kind : str or estimator
-        "stump", "real_stump", "gini_stump", "wlda" or a scikit-learn estimator.
+        "stump", "real_stump", "gini_stump", "wlda", "tree" or a scikit-learn estimator.
     points : Points
         The points.
     make_columns : callable
@@ -33,6 +40,7 @@ def make_learner(kind: Any, points: Any, make_columns: Callable[[], ColumnSearch
     StumpLearner, WLDALearner or EstimatorLearner
         The weak learner.
     """
+    kind = small_tree() if isinstance(kind, str) and kind == "tree" else kind
     if not isinstance(kind, str):
         return EstimatorLearner(points, kind)
     stumps = StumpLearner(make_columns(), real=kind == "real_stump", gini=kind == "gini_stump")

@@ -13,6 +13,16 @@ from ..hypotheses import FittedEstimator
 from .wlda import DIMENSIONS_PER_ROUND
 
 
+_LEAVES = 8  # of the trees that "tree" stands for
+
+
+def small_tree() -> Any:
+    """Return the decision tree that ``weak_learner="tree"`` stands for outside RBoost-rank."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    return DecisionTreeClassifier(max_leaf_nodes=_LEAVES)
+
+
 class EstimatorLearner:
     """Fits a clone of an estimator to the signs of the weights, weighted by their sizes.
 
