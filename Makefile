@@ -1,5 +1,5 @@
 # Two commands do everything on a machine with Python 3.11+ and make:
-#   make run    train both classifiers on digits and compare
+#   make run    train the classifiers on digits and compare
 #   make test   run the tests
 PYTHON ?= python3
 VENV ?= .venv

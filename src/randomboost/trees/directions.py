@@ -74,6 +74,10 @@ class Directions:
         self.density, self.lda = density, lda
         self.starts = np.concatenate([[0], np.cumsum(list(counts.values()))]).astype(np.int64)
         self.weights = np.array(list(family_weights(counts, n_features).values()))
+        self._sparse: Any = None  # made when first asked for
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.seed, self.n_features, self.counts, self.density, self.lda)
 
     def __len__(self) -> int:
         return int(self.starts[-1])
@@ -93,25 +97,30 @@ class Directions:
         """
         families = np.searchsorted(self.starts, indices, side="right") - 1
         parts = []
-        for place, (name, count) in enumerate(self.counts.items()):
+        for place, name in enumerate(self.counts):
             wanted = indices[families == place] - self.starts[place]
             if len(wanted):
-                parts.append(self._family(name, count)[wanted])
+                parts.append(self._family(name, wanted))
         return sp.csr_array(sp.vstack(parts, format="csr"))
 
-    def _family(self, name: str, count: int) -> Any:
-        d = self.n_features
+    def _family(self, name: str, wanted: NDArray[np.int64]) -> Any:
+        """Return some directions of a family."""
+        shape = len(wanted), self.n_features
         if name == "axis":
-            return sp.eye_array(d, format="csr")
+            return sp.csr_array((np.ones(shape[0]), wanted, np.arange(shape[0] + 1)), shape=shape)
         if name == "lda":
-            return self.lda
-        numbers = np.arange(count)
+            return self.lda[wanted]
         if name == "gaussian":
-            return sp.csr_array(normals(self.seed, DIRECTION_STREAM, 1, numbers, (0, d))[0])
-        few = _FEW if self.density is None else max(1, round(self.density * d))
-        few = min(few, d)
+            return sp.csr_array(normals(self.seed, DIRECTION_STREAM, 1, wanted, (0, shape[1]))[0])
+        if self._sparse is None:
+            self._sparse = self._make_sparse(self.counts["sparse"])
+        return self._sparse[wanted]
+
+    def _make_sparse(self, count: int) -> Any:
+        d = self.n_features
+        few = min(_FEW if self.density is None else max(1, round(self.density * d)), d)
         features = _choose(uniforms(self.seed, CHOICE_STREAM, count, few), d)
-        values = normals(self.seed, DIRECTION_STREAM, 2, numbers, (0, few))[1]
+        values = normals(self.seed, DIRECTION_STREAM, 2, np.arange(count), (0, few))[1]
         if self.density is not None:
             values = np.where(values < 0, -1.0, 1.0)
         starts = np.arange(0, count * few + 1, few)
@@ -122,11 +131,11 @@ def _choose(shares: NDArray, n: int) -> NDArray[np.int64]:
     """Return as many different numbers below n a row as there are shares, in rising order."""
     chosen = np.empty(shares.shape, dtype=np.int64)
     for row, share in zip(chosen, shares, strict=True):
-        taken: list[int] = []  # Floyd's way of drawing without replacement
+        taken: set[int] = set()  # Floyd's way of drawing without replacement
         for place, value in enumerate(share):
             top = n - len(share) + place
             drawn = int(value * (top + 1))
-            taken.append(top if drawn in taken else drawn)
+            taken.add(top if drawn in taken else drawn)
         row[:] = sorted(taken)
     return chosen
 

@@ -12,7 +12,6 @@ from sklearn.utils.validation import has_fit_parameter
 from ..hypotheses import FittedEstimator
 from .wlda import DIMENSIONS_PER_ROUND
 
-
 _LEAVES = 8  # of the trees that "tree" stands for
 
 
