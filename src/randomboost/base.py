@@ -557,10 +557,10 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
     def predict_proba(self, X: Any) -> NDArray:
         """Return class probabilities, ``softmax(s F)``.
 
-        The factor s belongs to the loss: 2 for the exponential loss, 1 for the logistic. It makes
+        The factor s belongs to the loss: 2 for the exponential loss, 1 for all others. It makes
         the probabilities the true ones at the minimum of the expected pairwise loss, where
         ``F_y - F_r = log(p_y / p_r) / s``. Boosting drives scores far apart, so on few samples
-        the probabilities tend to be too sure.
+        the probabilities tend to be too sure; those of trees with the softmax loss are the best.
 
         Parameters
         ----------

@@ -92,16 +92,17 @@ class TreeTrainer(Trainer):
         self.baseline = estimator._baseline if start.hypotheses else self._objective.baseline
         self._scores = self._first_scores(n_samples)
         self._val_scores = self._first_scores(0 if data.y_val is None else len(data.y_val))
+        everything = view.along(np.arange(view.n_directions))
         self._val_values = None
         self._val_objective = None
         if data.y_val is not None:
-            self._val_values = view.values(data.X_val, np.arange(view.n_directions), team)
+            self._val_values = view.values(data.X_val, everything, team)
             weight = np.ones(len(data.y_val)) if data.val_weight is None else data.val_weight
             self._val_objective = make_objective(
                 estimator._loss_in_use(), data.y_val, n_classes, weight
             )
         if start.hypotheses:
-            values = view.values(data.X, np.arange(view.n_directions), team)
+            values = view.values(data.X, everything, team)
             for tree, weight in zip(start.hypotheses, start.weights, strict=True):
                 self._add(self._scores, tree, weight, values, tree.thresholds)
                 self._add_to_validation(tree, weight)
@@ -118,7 +119,8 @@ class TreeTrainer(Trainer):
         together = max(1, _BLOCK_BYTES // (8 * n_rows))
         for first in range(0, len(bins), together):
             last = min(first + together, len(bins))
-            values = self._view.values(X, np.arange(first, last), self._team)
+            along = self._view.along(np.arange(first, last))
+            values = self._view.values(X, along, self._team)
             found: list[Any] = [None] * (last - first)
 
             def work(begin: int, end: int, values: NDArray = values, found: list = found) -> None:

@@ -46,9 +46,13 @@ class SharedView:
         """Return how many rows of values samples have."""
         return n_samples
 
-    def values(self, X: Any, indices: NDArray[np.int64], team: ThreadTeam) -> NDArray:
-        """Return values along some directions, (len(indices), n_rows)."""
-        return project(X, self.directions.rows(indices), team)
+    def along(self, indices: NDArray[np.int64]) -> Any:
+        """Return some directions in the form that `values` wants."""
+        return self.directions.rows(indices)
+
+    def values(self, X: Any, along: Any, team: ThreadTeam) -> NDArray:
+        """Return values along some directions, (number of them, n_rows)."""
+        return project(X, along, team)
 
     def energies(self, indices: NDArray[np.int64]) -> NDArray:
         """Return the share of every feature in some directions, (len(indices), n_features)."""
@@ -80,12 +84,16 @@ class ClassView:
         """Return how many rows of values samples have."""
         return n_samples * self.n_classes
 
-    def values(self, X: Any, indices: NDArray[np.int64], team: ThreadTeam) -> NDArray:
-        """Return values along some directions, (len(indices), n_rows)."""
+    def along(self, indices: NDArray[np.int64]) -> Any:
+        """Return some directions in the form that `values` wants."""
+        return indices
+
+    def values(self, X: Any, along: Any, team: ThreadTeam) -> NDArray:
+        """Return values along some directions, (number of them, n_rows)."""
         if not sp.issparse(X) and np.isnan(X).any():
             X = np.nan_to_num(X, nan=0.0)  # every feature is part of a mixture
         points = ProjectedPoints(X, self.projection, merge=False)
-        return np.stack([points.column(v) for v in indices])
+        return np.stack([points.column(v) for v in along])
 
     def energies(self, indices: NDArray[np.int64]) -> NDArray:
         """Return the share of every feature in some directions, (len(indices), n_features)."""
@@ -117,6 +125,7 @@ class ForestScorer:
         shift = int(self._used[0] < 0)
         self._used = self._used[shift:].astype(np.int64)
         self._columns = (columns - shift).astype(np.int32)
+        self._along = view.along(self._used)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._arguments
@@ -126,7 +135,7 @@ class ForestScorer:
         rows = max(256, _BLOCK_BYTES // (8 * len(self._used) * self._view.n_rows(1)))
         for first in range(0, X.shape[0], rows):
             part = slice(first, min(first + rows, X.shape[0]))
-            yield part, self._view.values(X[part], self._used, team)
+            yield part, self._view.values(X[part], self._along, team)
 
     def _start(self, n_samples: int) -> NDArray[np.float32]:
         return np.repeat(self._baseline[:, None], n_samples, axis=1)
@@ -175,7 +184,7 @@ class ForestScorer:
         ndarray of shape (n_classes, n_samples)
             The scores.
         """
-        values = self._view.values(X, self._used, team)
+        values = self._view.values(X, self._along, team)
         scores = self._start(X.shape[0])
         starts = self._forest.starts
         for t, tree in enumerate(self._forest):
