@@ -87,9 +87,9 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         node): None for all, an int for a number, a float in (0, 1] for a fraction. For trees
         None means one in 12 of a family, at least 16.
     correction : {"stagewise", "total"}, default="stagewise"
-        Stumps and estimators. "stagewise": only the newest weight is set, in closed form for the exponential loss, by a
-        line search for others. "total": all weights are solved for after every round, with
-        w >= 0 and the l1 penalty `nu`.
+        Stumps and estimators. "stagewise": only the newest weight is set, in closed form for the
+        exponential loss, by a line search for others. "total": all weights are solved for after
+        every round, with w >= 0 and the l1 penalty `nu`.
     nu : float, default=1e-4
         Weight of the l1 penalty with ``correction="total"``. The exponential loss is minimised
         as ``log sum exp`` (rankPrimal), others as a plain sum over pairs (App2).
@@ -104,15 +104,15 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         stopping goes back to an earlier round). None solves fully after every round, as the
         paper does, which takes many times as long.
     search : {"exact", "histogram", "plain"}, default="exact"
-        Stumps. "exact": the best of all thresholds, found without looking at most points. "histogram":
-        the best threshold between `max_bins` bins a dimension. "plain": the same stumps as
-        "exact" by looking at every point, for comparison; it takes 2 bytes for each of the
-        n m k points.
+        Stumps. "exact": the best of all thresholds, found without looking at most points.
+        "histogram": the best threshold between `max_bins` bins a dimension. "plain": the same
+        stumps as "exact" by looking at every point, for comparison; it takes 2 bytes for each of
+        the n m k points.
     max_bins : int or None, default=None
         Bins of trees and of ``search="histogram"``, at most 256; None for 64 and 256.
     max_memory : float or None, default=None
-        Stumps: bytes that the search may take beside data and scores; None for half of what is free.
-        Where the n dimensions fit they are binned once (1 or 2 bytes for each of the n m k
+        Stumps: bytes that the search may take beside data and scores; None for half of what is
+        free. Where the n dimensions fit they are binned once (1 or 2 bytes for each of the n m k
         points), else they are projected anew in every round, which is slower; the model is
         the same. ``verbose=1`` says which.
     scale : bool, default=True
