@@ -15,6 +15,42 @@ from ..parallel import ThreadTeam
 _SAMPLE = 2048  # values that decide where the edges are
 
 
+@kernel
+def _between(lower, upper, edges, n):
+    """Add an edge between two values, in their precision; return the number of edges.
+
+    In that precision edges compare with values alike in training and in prediction.
+    """
+    edges[n] = np.float64(lower) / 2 + np.float64(upper) / 2
+    if not edges[n] < upper:  # rounded up
+        edges[n] = lower
+    return n + 1 if n == 0 or edges[n] > edges[n - 1] else n
+
+
+@kernel
+def _cut(ordered, max_bins, edges):
+    """Put edges between ordered values; return their number."""
+    last = len(ordered) - 1
+    distinct = 1
+    for i in range(last):
+        distinct += ordered[i + 1] != ordered[i]
+    n = 0
+    if distinct <= max_bins:
+        for i in range(last):
+            if ordered[i + 1] != ordered[i]:
+                n = _between(ordered[i], ordered[i + 1], edges, n)
+        return n
+    for b in range(1, max_bins):
+        place = b * last // max_bins
+        above = place
+        while above < last and ordered[above] == ordered[place]:
+            above += 1
+        while ordered[above - 1] == ordered[above]:  # the largest value: cut below it
+            above -= 1
+        n = _between(ordered[above - 1], ordered[above], edges, n)
+    return n
+
+
 def find_edges(values: NDArray, max_bins: int) -> NDArray:
     """Return rising edges that cut values into at most `max_bins` bins of about equal size.
 
@@ -36,19 +72,9 @@ def find_edges(values: NDArray, max_bins: int) -> NDArray:
         values, head, max_bins = values[~missing], [-np.inf], max_bins - 1
     if len(values) > _SAMPLE:
         values = values[:: len(values) // _SAMPLE]
-    ordered = np.sort(values).astype(np.float64)
-    distinct = ordered[np.flatnonzero(np.diff(ordered, prepend=np.nan) != 0)]
-    if len(distinct) > max_bins:
-        places = np.arange(1, max_bins) * (len(ordered) - 1) / max_bins
-        low = ordered[np.floor(places).astype(np.intp)]
-        above = np.minimum(np.searchsorted(distinct, low, side="right"), len(distinct) - 1)
-        lower, upper = distinct[above - 1], distinct[above]
-    else:
-        lower, upper = distinct[:-1], distinct[1:]
-    # edges of the precision of the values compare with them alike in training and prediction
-    middle = (lower / 2 + upper / 2).astype(values.dtype).astype(np.float64)
-    edges = np.unique(np.where(middle < upper, middle, lower))  # may have been rounded up
-    return np.concatenate([head, edges])
+    edges = np.empty(max_bins, dtype=values.dtype)
+    n = _cut(np.sort(values), max_bins, edges) if len(values) else 0
+    return np.concatenate([head, edges[:n].astype(np.float64)])
 
 
 @kernel
