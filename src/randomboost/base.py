@@ -10,7 +10,6 @@ import copy
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -37,113 +36,11 @@ from .parallel import OneBlasThread, ThreadTeam, resolve_threads
 from .progress import Progress
 from .scaling import StandardScaling
 from .tables import TableEncoding, category_columns, is_table
+from .training import BestRound, Model, Trainer, TrainingData
 
 
 class FitInterruptedWarning(UserWarning):
     """A fit was stopped by Ctrl-C; the model holds the rounds done until then."""
-
-
-@dataclass
-class TrainingData:
-    """What a trainer sees: scaled features, class numbers, weights.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix
-        Scaled features.
-    y : ndarray of int64
-        Class numbers.
-    sample_weight : ndarray of float64
-        Positive weights.
-    X_val, y_val, val_weight
-        Validation part, or None.
-    """
-
-    X: Any
-    y: NDArray[np.int64]
-    sample_weight: NDArray
-    X_val: Any = None
-    y_val: NDArray[np.int64] | None = None
-    val_weight: NDArray | None = None
-
-
-@dataclass
-class Model:
-    """The result of a training: weak classifiers and weights, after every round where needed.
-
-    Parameters
-    ----------
-    hypotheses : list
-        Weak classifiers.
-    weights : ndarray or list
-        The single vector w, or the weights by round.
-    path : list of ndarray or None
-        For totally corrective training the vector after every round.
-    codes : list
-        What else a round chose: its code (RBoost-proj) or its votes (the classical family).
-    """
-
-    hypotheses: list[Any] = field(default_factory=list)
-    weights: Any = field(default_factory=lambda: np.empty(0))
-    path: list[NDArray] | None = None
-    codes: list[Any] = field(default_factory=list)
-
-    def truncated(self, n_rounds: int) -> Model:
-        """Return the model as it was after `n_rounds` rounds."""
-        if self.path is None:
-            return Model(
-                self.hypotheses[:n_rounds], self.weights[:n_rounds], None, self.codes[:n_rounds]
-            )
-        return Model(
-            self.hypotheses[:n_rounds],
-            self.path[n_rounds - 1],
-            self.path[:n_rounds],
-            self.codes[:n_rounds],
-        )
-
-
-@dataclass
-class BestRound:
-    """The round with the lowest validation error (or loss) so far.
-
-    Parameters
-    ----------
-    round : int
-        Number of rounds then.
-    error : float
-        The error.
-    """
-
-    round: int
-    error: float = np.inf
-
-    def note(self, error: float, done: int) -> None:
-        """Take note of the error after `done` rounds."""
-        if error < self.error:
-            self.round, self.error = done, error
-
-
-class Trainer(ABC):
-    """Runs the rounds of one fit."""
-
-    model: Model
-    note = ""  # how the work is done, for the user
-
-    @abstractmethod
-    def step(self) -> dict[str, float] | str:
-        """Run one round; return what to note in the history, or why no round is possible."""
-
-    def finish(self) -> float | None:
-        """Do what is left to do after the last round; return the loss where that changes it."""
-        return None
-
-    @abstractmethod
-    def validation_scores(self) -> NDArray:
-        """Return the scores of the validation part after the last round, (k, m_val)."""
-
-    def validation_loss(self) -> float | None:
-        """Return the loss of the validation part where that decides about stopping."""
-        return None
 
 
 class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .base import BaseBoostingClassifier, Model
+from .base import BaseBoostingClassifier
 from .coding import Coding
 from .hypotheses import pack
 from .parallel import ThreadTeam
 from .points import FeaturePoints
+from .training import Model
 from .votes import largest_vote_margin, vote_importances, vote_scores
 
 

@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .base import BaseBoostingClassifier, Model, Trainer, TrainingData
+from .base import BaseBoostingClassifier
 from .coded import CodedClassifier
 from .coding import AllCodes, Coding, RoundCodes
 from .parallel import ThreadTeam
 from .proj_trainer import ProjTrainer
 from .projections import GaussianProjection
 from .random_stream import OUTPUT_STREAM
+from .training import Model, Trainer, TrainingData
 
 
 class RBoostProjClassifier(CodedClassifier):

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import Model, Trainer, TrainingData
 from .coding import Coding
 from .parallel import ThreadTeam
 from .points import FeaturePoints
@@ -16,6 +15,7 @@ from .search.binned import BinnedColumns
 from .search.joint import JointSearch
 from .solvers.corrective import ROUND_TOLERANCE, minimise, solver_options
 from .solvers.warm import WarmSolver
+from .training import Model, Trainer, TrainingData
 from .weak_learners import EstimatorLearner, JointLearner, StumpLearner, WLDALearner, small_tree
 
 _SLACK = 1e-3  # share of nu by which a constraint may be off

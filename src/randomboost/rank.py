@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .base import BaseBoostingClassifier, Model, Trainer, TrainingData
+from .base import BaseBoostingClassifier
 from .hypotheses import FittedEstimator, Stump, Stumps, column_importances, pack
 from .losses import SOFTMAX, Loss, get_loss
 from .parallel import ThreadTeam, resolve_threads
@@ -19,6 +19,7 @@ from .points import ProjectedPoints
 from .prediction import StumpScorer
 from .projections import KINDS, make_directions, make_projection
 from .rank_trainer import RankTrainer
+from .training import Model, Trainer, TrainingData
 from .tree_trainer import TreeTrainer
 from .trees.forest import Forest
 from .trees.views import ClassView, ForestScorer, SharedView

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import Model, Trainer, TrainingData
 from .compiling import kernel
 from .parallel import ThreadTeam
 from .points import ProjectedPoints
@@ -22,6 +21,7 @@ from .solvers.corrective import ROUND_TOLERANCE, minimise, solver_options
 from .solvers.matvec import OutputRows
 from .solvers.stagewise import stagewise_weight
 from .solvers.warm import WarmSolver
+from .training import Model, Trainer, TrainingData
 from .weak_learners import make_learner
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import Model, Trainer, TrainingData
 from .parallel import ThreadTeam
 from .random_stream import scrambled
 from .search.memory import check_memory
+from .training import Model, Trainer, TrainingData
 from .trees.bins import bin_values, find_edges
 from .trees.forest import Tree, add_scores
 from .trees.growth import Rules, find_units, grow_tree, select_points

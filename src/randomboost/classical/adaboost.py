@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..base import Model, Trainer, TrainingData
 from ..parallel import ThreadTeam
+from ..training import Model, Trainer, TrainingData
 from .base import VoteBoostingClassifier, VoteTrainer
 
 

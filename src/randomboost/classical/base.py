@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import BaseBoostingClassifier, Model, Trainer, TrainingData
+from ..base import BaseBoostingClassifier
 from ..hypotheses import Stump, pack
 from ..losses import ExponentialLoss, Loss
 from ..parallel import ThreadTeam
 from ..points import FeaturePoints
 from ..search.binned import BinnedColumns
+from ..training import Model, Trainer, TrainingData
 from ..votes import largest_vote_margin, staged_vote_scores, vote_importances, vote_scores
 from ..weak_learners import StumpLearner, make_learner
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import BaseBoostingClassifier, Model, Trainer, TrainingData
+from ..base import BaseBoostingClassifier
 from ..compiling import kernel
 from ..hypotheses import Hypothesis, Stump
 from ..losses import ExponentialLoss, Loss
@@ -23,6 +23,7 @@ from ..parallel import ThreadTeam
 from ..points import FeaturePoints
 from ..search.binned import BinnedColumns
 from ..search.dichotomies import DichotomySearch
+from ..training import Model, Trainer, TrainingData
 from ..votes import vote_importances
 from ..weak_learners import StumpLearner, make_learner
 from .base import LEAST_MASS

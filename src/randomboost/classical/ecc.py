@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
-from ..base import Model, Trainer, TrainingData
 from ..losses import ExponentialLoss
 from ..parallel import ThreadTeam
 from ..risk import PairwiseRisk
+from ..training import Model, Trainer, TrainingData
 from .base import (
     CLASSICAL_CONSTRAINTS,
     VoteBoostingClassifier,

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import Model, Trainer, TrainingData
 from ..parallel import ThreadTeam
 from ..search.binned import BinnedColumns
 from ..search.joint import JointSearch, first_of_best
+from ..training import Model, Trainer, TrainingData
 from ..weak_learners import StumpLearner
 from ..weak_learners.stump import make_stump
 from .base import CLASSICAL_CONSTRAINTS, VoteBoostingClassifier, VoteTrainer, log_ratio

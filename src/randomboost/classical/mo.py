@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..base import Model, Trainer, TrainingData
 from ..parallel import ThreadTeam
+from ..training import Model, Trainer, TrainingData
 from .base import CLASSICAL_CONSTRAINTS
 from .dichotomies import DichotomyClassifier, DichotomyTrainer
 

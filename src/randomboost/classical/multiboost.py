@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from ..base import BaseBoostingClassifier, Model, Trainer, TrainingData
+from ..base import BaseBoostingClassifier
 from ..coded import CodedClassifier
 from ..coding import Coding, FreeVotes
 from ..losses import Loss, get_loss
 from ..parallel import ThreadTeam
 from ..proj_trainer import ProjTrainer
+from ..training import Model, Trainer, TrainingData
 
 
 class HingeLoss:
