@@ -75,6 +75,10 @@ class TreeTrainer(Trainer):
             n_bins=n_bins,
         )
         self._n_drawn = [estimator._n_drawn(size) for size in np.diff(view.starts)]
+        self.note = (
+            f"trees of at most {self._rules.max_leaves} leaves, {max(self._n_drawn)} splits out of "
+            f"{view.n_directions:,} directions tried at a node ({self._bins.nbytes / 2**20:.0f} MiB)"
+        )
         self._rate = estimator.learning_rate
         self._subsample = estimator.subsample
         self._negligible = estimator.negligible
