@@ -77,7 +77,7 @@ class TreeTrainer(Trainer):
         self._n_drawn = [estimator._n_drawn(size) for size in np.diff(view.starts)]
         self.note = (
             f"trees of at most {self._rules.max_leaves} leaves, {max(self._n_drawn)} splits out of "
-            f"{view.n_directions:,} directions tried at a node ({self._bins.nbytes / 2**20:.0f} MiB)"
+            f"{view.n_directions:,} directions tried at a node"
         )
         self._rate = estimator.learning_rate
         self._subsample = estimator.subsample
