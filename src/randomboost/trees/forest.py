@@ -25,7 +25,7 @@ _DE_BRUIJN = np.uint32(0x077CB531)  # its 5-bit windows all differ, so they tell
 _PLACES = np.zeros(_WORD, dtype=np.int64)
 for _place in range(_WORD):
     _PLACES[((0x077CB531 << _place) & 0xFFFFFFFF) >> 27] = _place
-_BLOCK = 128  # samples that go through a tree side by side
+_BLOCK = 512  # samples that go through a tree side by side
 
 
 @dataclass(frozen=True)
@@ -134,12 +134,13 @@ def _add_scores(values, columns, limits, below, above, left, outputs, starts, sc
     """
     n_classes = len(scores)
     largest = np.max(np.diff(starts))
-    here = np.empty((largest, _BLOCK), np.uint32)
+    block = min(_BLOCK, last - first)
+    here = np.empty((largest, block), np.uint32)
     reach = np.empty(largest, np.uint32)  # the classes that can come to a node
     everyone = np.uint32((np.uint64(1) << np.uint64(n_classes)) - np.uint64(1))
-    sums = np.empty((n_classes, _BLOCK), np.float32)
-    for begin in range(first, last, _BLOCK):
-        n = min(_BLOCK, last - begin)
+    sums = np.empty((n_classes, block), np.float32)
+    for begin in range(first, last, block):
+        n = min(block, last - begin)
         sums[:, :n] = scores[:, begin : begin + n]
         for t in range(len(starts) - 1):
             start = starts[t]

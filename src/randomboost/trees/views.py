@@ -15,7 +15,7 @@ from .codes import class_codes
 from .directions import Directions, project
 from .forest import Forest, add_scores
 
-_BLOCK_BYTES = 1 << 25  # values of the samples that are scored together
+_BLOCK_BYTES = 1 << 22  # values of the samples that are scored together
 
 
 class SharedView:
@@ -130,13 +130,6 @@ class ForestScorer:
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._arguments
 
-    def _blocks(self, X: Any, team: ThreadTeam) -> Iterator[tuple[slice, NDArray]]:
-        """Yield the values of some samples at a time."""
-        rows = max(256, _BLOCK_BYTES // (8 * len(self._used) * self._view.n_rows(1)))
-        for first in range(0, X.shape[0], rows):
-            part = slice(first, min(first + rows, X.shape[0]))
-            yield part, self._view.values(X[part], self._along, team)
-
     def _start(self, n_samples: int) -> NDArray[np.float32]:
         return np.repeat(self._baseline[:, None], n_samples, axis=1)
 
@@ -158,15 +151,25 @@ class ForestScorer:
         ndarray
             The scores.
         """
-        out = np.empty((len(self._baseline), X.shape[0]), dtype=np.float32)
+        n_samples = X.shape[0]
+        out = np.empty((len(self._baseline), n_samples), dtype=np.float32)
         forest = self._forest
-        for part, values in self._blocks(X, team):
-            scores = self._start(part.stop - part.start)
-            add_scores(
-                _Columns(forest, self._columns), self._weights, values, forest.thresholds,
-                self._view.codes, self._flat(scores), team, forest.starts,
-            )  # fmt: skip
-            out[:, part] = scores
+        renamed = _Columns(forest, self._columns)
+        together = max(512, _BLOCK_BYTES // (8 * len(self._used) * self._view.n_rows(1)))
+        alone = ThreadTeam(1)  # a block is one thread's, so that its values stay in the cache
+
+        def work(first: int, last: int) -> None:
+            for begin in range(first, last, together):
+                end = min(begin + together, last)
+                values = self._view.values(X[begin:end], self._along, alone)
+                scores = self._start(end - begin)
+                add_scores(
+                    renamed, self._weights, values, forest.thresholds, self._view.codes,
+                    self._flat(scores), alone, forest.starts,
+                )  # fmt: skip
+                out[:, begin:end] = scores
+
+        team.run(work, n_samples, grain=256)
         return out
 
     def staged(self, X: Any, team: ThreadTeam) -> Iterator[NDArray]:
