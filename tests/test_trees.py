@@ -857,12 +857,12 @@ def test_staged_scores_end_at_the_scores(k):
 
 
 def test_samples_are_scored_in_blocks(monkeypatch):
-    from randomboost.trees import views
+    from randomboost.trees import scoring
 
     X, y = make_blobs(1000, 5, centers=4, cluster_std=4, random_state=0)
     model = RBoostRankClassifier(10, n_projections=30, random_state=0).fit(X, y)
     whole = model.decision_function(X)
-    monkeypatch.setattr(views, "_BLOCK_BYTES", 1)
+    monkeypatch.setattr(scoring, "_BLOCK_BYTES", 1)
     assert_array_equal(model.decision_function(X), whole)
     assert_array_equal(model.decision_function(X[700:]), whole[700:])
 

@@ -22,7 +22,8 @@ from .rank_trainer import RankTrainer
 from .training import Model, Trainer, TrainingData
 from .tree_trainer import TreeTrainer
 from .trees.forest import Forest
-from .trees.views import ClassView, ForestScorer, SharedView
+from .trees.scoring import ForestScorer
+from .trees.views import ClassView, SharedView
 
 _LARGE = 20_000  # samples from which on trees are stopped early by default
 
@@ -68,7 +69,7 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         round; ``train_history_["left_out"]`` has the share.
     max_points : int or None, default=None
         Trees: how many points a round looks at; where there are more they are drawn by the size
-        of their gradients, without bias. None: 8 for every sample, at least 20000.
+        of their gradients, without bias. At least 1000; None: 8 for every sample, at least 20000.
     n_projections : int or None, default=None
         Number n of projected dimensions. None: 2000, for trees 600. The paper uses 20000.
     projection : {"auto", "gaussian", "sparse", "axis", "lda", "mixed"} or object, default="auto"

@@ -140,7 +140,7 @@ class TreeTrainer(Trainer):
         self, scores: NDArray, tree: Tree, weight: float, values: NDArray, limits: NDArray
     ) -> None:
         """Add a weighted tree to scores."""
-        rows = scores if self._view.by_class else scores.reshape(1, -1)
+        rows = self._view.by_row(scores)
         add_scores(tree, np.array([weight]), values, limits, self._view.codes, rows, self._team)
 
     def _add_to_validation(self, tree: Tree, weight: float) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,6 @@ from ..parallel import ThreadTeam
 from ..points import ProjectedPoints
 from .codes import class_codes
 from .directions import Directions, project
-from .forest import Forest, add_scores
-
-_BLOCK_BYTES = 1 << 22  # values of the samples that are scored together
 
 
 class SharedView:
@@ -53,6 +49,10 @@ class SharedView:
     def values(self, X: Any, along: Any, team: ThreadTeam) -> NDArray:
         """Return values along some directions, (number of them, n_rows)."""
         return project(X, along, team)
+
+    def by_row(self, scores: NDArray) -> NDArray:
+        """Return scores (n_classes, n_samples) as (classes of a row, n_rows)."""
+        return scores
 
     def energies(self, indices: NDArray[np.int64]) -> NDArray:
         """Return the share of every feature in some directions, (len(indices), n_features)."""
@@ -95,113 +95,12 @@ class ClassView:
         points = ProjectedPoints(X, self.projection, merge=False)
         return np.stack([points.column(v) for v in along])
 
+    def by_row(self, scores: NDArray) -> NDArray:
+        """Return scores (n_classes, n_samples) as (classes of a row, n_rows)."""
+        return scores.reshape(1, -1)
+
     def energies(self, indices: NDArray[np.int64]) -> NDArray:
         """Return the share of every feature in some directions, (len(indices), n_features)."""
         rows = self.projection.rows(indices, (0, self.n_features), np.float64)
         squares = (rows**2).sum(axis=0)
         return squares / squares.sum(axis=1, keepdims=True)
-
-
-class ForestScorer:
-    """Computes the scores ``baseline_r + sum_t w_t h_t(x, r)`` of trees.
-
-    Parameters
-    ----------
-    view : SharedView or ClassView
-        How the trees see samples.
-    forest : Forest
-        The trees.
-    weights : ndarray
-        Their weights.
-    baseline : ndarray of shape (n_classes,)
-        Scores before the first tree.
-    """
-
-    def __init__(self, view: Any, forest: Forest, weights: NDArray, baseline: NDArray) -> None:
-        self._arguments = view, forest, weights, baseline
-        self._view, self._forest, self._weights = view, forest, weights
-        self._baseline = baseline.astype(np.float32)
-        self._used, columns = np.unique(forest.columns, return_inverse=True)
-        shift = int(self._used[0] < 0)
-        self._used = self._used[shift:].astype(np.int64)
-        self._columns = (columns - shift).astype(np.int32)
-        self._along = view.along(self._used)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self._arguments
-
-    def _start(self, n_samples: int) -> NDArray[np.float32]:
-        return np.repeat(self._baseline[:, None], n_samples, axis=1)
-
-    def _flat(self, scores: NDArray) -> NDArray:
-        return scores if self._view.by_class else scores.reshape(1, -1)
-
-    def scores(self, X: Any, team: ThreadTeam) -> NDArray:
-        """Return the scores, shape (n_classes, n_samples), float32.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n_samples, n_features)
-            Scaled data.
-        team : ThreadTeam
-            Threads.
-
-        Returns
-        -------
-        ndarray
-            The scores.
-        """
-        n_samples = X.shape[0]
-        out = np.empty((len(self._baseline), n_samples), dtype=np.float32)
-        forest = self._forest
-        renamed = _Columns(forest, self._columns)
-        together = max(512, _BLOCK_BYTES // (8 * len(self._used) * self._view.n_rows(1)))
-        alone = ThreadTeam(1)  # a block is one thread's, so that its values stay in the cache
-
-        def work(first: int, last: int) -> None:
-            for begin in range(first, last, together):
-                end = min(begin + together, last)
-                values = self._view.values(X[begin:end], self._along, alone)
-                scores = self._start(end - begin)
-                add_scores(
-                    renamed, self._weights, values, forest.thresholds, self._view.codes,
-                    self._flat(scores), alone, forest.starts,
-                )  # fmt: skip
-                out[:, begin:end] = scores
-
-        team.run(work, n_samples, grain=256)
-        return out
-
-    def staged(self, X: Any, team: ThreadTeam) -> Iterator[NDArray]:
-        """Yield the scores after every tree.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n_samples, n_features)
-            Scaled data.
-        team : ThreadTeam
-            Threads.
-
-        Yields
-        ------
-        ndarray of shape (n_classes, n_samples)
-            The scores.
-        """
-        values = self._view.values(X, self._along, team)
-        scores = self._start(X.shape[0])
-        starts = self._forest.starts
-        for t, tree in enumerate(self._forest):
-            renamed = _Columns(tree, self._columns[starts[t] : starts[t + 1]])
-            add_scores(
-                renamed, self._weights[t : t + 1], values, tree.thresholds, self._view.codes,
-                self._flat(scores), team,
-            )  # fmt: skip
-            yield scores.copy()
-
-
-class _Columns:
-    """Trees whose columns have other numbers: those of the directions in use."""
-
-    def __init__(self, trees: Any, columns: NDArray[np.int32]) -> None:
-        self.columns, self.codes = columns, trees.codes
-        self.left, self.values = trees.left, trees.values
