@@ -145,10 +145,15 @@ class ReliabilityDisplay:
         ax.plot(
             self.mean_confidences_[filled],
             self.accuracies_[filled],
-            "o-",
             color=color(0),
             linewidth=1.7,
-            markersize=5,
+        )
+        ax.scatter(
+            self.mean_confidences_[filled],
+            self.accuracies_[filled],
+            12 + 48 * np.sqrt(share[filled]),
+            color=color(0),
+            zorder=3,
         )
         ax.annotate(
             f"calibration error {self.calibration_error_:.3f}",

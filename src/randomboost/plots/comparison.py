@@ -11,7 +11,13 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, PercentFormatter
 
 from ..significance import Comparison, compare
-from .style import FAINT, INK, SIZE, color, dress, marker, shorten, start
+from .style import FAINT, INK, SIZE, color, dress, marker, shorten_all, start
+
+_TESTS = {
+    "corrected_t": "corrected t-test, Holm",
+    "wilcoxon": "Wilcoxon, Holm",
+    "nemenyi": "Nemenyi",
+}
 
 
 class ErrorsDisplay:
@@ -86,7 +92,7 @@ class ErrorsDisplay:
                 fontsize=9,
                 color=INK,
             )
-        ax.set_yticks(places, [shorten(self.names[number]) for number in order])
+        ax.set_yticks(places, shorten_all([self.names[number] for number in order]))
         ax.set_ylim(len(order) - 0.5, -0.5)
         if self.label == "error":
             ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=None))
@@ -156,7 +162,7 @@ class TradeOffDisplay:
             Itself.
         """
         ax = start(self, ax)
-        for number, name in enumerate(self.names):
+        for number, name in enumerate(shorten_all(self.names)):
             ax.plot(
                 self.costs[number],
                 self.errors[number],
@@ -164,10 +170,12 @@ class TradeOffDisplay:
                 color=color(number),
                 markersize=7,
                 linestyle="",
-                label=shorten(name),
+                label=name,
             )
         ax.set(xscale="log", xlabel=self.label, ylabel="error")
-        ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=8))
+        decades = np.log10(self.costs.max() / self.costs.min())
+        subs = (1, 2, 5) if decades < 1.5 else (1, 3) if decades < 3 else (1,)
+        ax.xaxis.set_major_locator(LogLocator(subs=subs, numticks=12))
         ax.xaxis.set_major_formatter("{x:g}")
         ax.xaxis.set_minor_formatter(NullFormatter())
         ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=None))
@@ -221,7 +229,7 @@ class CriticalDifferenceDisplay:
     def size(self) -> tuple[float, float]:
         """Return the width and height in inches that suit the number of models."""
         rows = -(-len(self.comparison.names) // 2)
-        return 6.2, 0.75 + 0.24 * rows + 0.12 * len(self._bars())
+        return 6.2, 0.95 + 0.24 * rows + 0.12 * len(self._bars())
 
     @classmethod
     def from_errors(
@@ -281,10 +289,11 @@ class CriticalDifferenceDisplay:
         ax.set(xlim=(1 - 0.62 * span, n_models + 0.62 * span))
         ax.set_axis_off()
         ax.plot([1, n_models], [0, 0], color=INK, linewidth=1)
-        for rank in range(1, n_models + 1):
+        for rank in range(1, n_models + 1, -(-n_models // 12)):
             ax.plot([rank, rank], [0, -0.18], color=INK, linewidth=1)
             ax.text(rank, -0.3, str(rank), ha="center", va="bottom", fontsize=9, color=INK)
         order = np.argsort(ranks, kind="stable")
+        names = shorten_all(self.comparison.names)
         half = -(-n_models // 2)
         for place, number in enumerate(order):
             better = place < half
@@ -292,7 +301,7 @@ class CriticalDifferenceDisplay:
             edge, side = (left, "right") if better else (right, "left")
             ax.plot([ranks[number]] * 2 + [edge], [0, row, row], color=INK, linewidth=0.9)
             ax.plot(ranks[number], 0, "o", color=color(0), markersize=4, zorder=3)
-            name = shorten(self.comparison.names[number])
+            name = names[number]
             label = (
                 f" {ranks[number]:.2f} {name} " if not better else f" {name} {ranks[number]:.2f} "
             )
@@ -300,13 +309,23 @@ class CriticalDifferenceDisplay:
         for number, (low, high) in enumerate(bars):
             height = 0.4 + 0.5 * number
             ends = [low - 0.015 * span, high + 0.015 * span]
-            ax.plot(ends, [height] * 2, color=color(1), linewidth=3.5, solid_capstyle="butt")
+            ax.plot(ends, [height] * 2, color=color(1), linewidth=3, solid_capstyle="butt")
         top = -0.9
         if self.comparison.critical_difference is not None:
-            width = min(self.comparison.critical_difference, span)
+            width = self.comparison.critical_difference
             ax.plot([1, 1 + width], [-1.3] * 2, "|-", color=INK, linewidth=1.2, markersize=6)
             text = f"critical difference {self.comparison.critical_difference:.2f}"
             ax.text(1, -1.45, text, va="bottom", fontsize=9, color=INK)
             top = -2.2
-        ax.set_ylim(first_row + half - 0.4, top)
+        text = f"joined: no significant difference ({_TESTS[self.comparison.method]}"
+        ax.text(
+            (1 + n_models) / 2,
+            first_row + half - 0.3,
+            f"{text}, {100 * self.comparison.alpha:g}%)",
+            ha="center",
+            va="top",
+            fontsize=8.5,
+            color=INK,
+        )
+        ax.set_ylim(first_row + half + 0.5, top)
         return self

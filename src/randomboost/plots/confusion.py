@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 from sklearn.metrics import ConfusionMatrixDisplay, confusion_matrix
 
-from .style import INK, RAMP, dress, need, shorten, start
+from .style import INK, RAMP, dress, need, shorten_all, start
 
 _TEXTS_UP_TO = 40  # classes
+_NAMES = 70  # at most, along each side
 _FEW = 12
 
 
@@ -51,7 +53,7 @@ class ConfusionDisplay:
     @property
     def size(self) -> tuple[float, float]:
         """Return the width and height in inches that suit the number of classes."""
-        side = max(3.0, 0.9 + 0.25 * min(len(self.matrix), 2 * _TEXTS_UP_TO))
+        side = max(3.0, 0.9 + 0.25 * min(len(self.matrix), _TEXTS_UP_TO))
         return side + 0.6, side + 0.4
 
     @classmethod
@@ -120,28 +122,29 @@ class ConfusionDisplay:
         n_classes = len(self.matrix)
         few = n_classes <= _FEW
         shares = self.matrix / np.maximum(self.matrix.sum(axis=1, keepdims=True), 1)
-        names = [shorten(label, 16) for label in self.labels]
+        names = shorten_all(self.labels, 16)
         self.display_ = ConfusionMatrixDisplay(shares, display_labels=names).plot(
             ax=ax,
             cmap=RAMP,
             colorbar=False,
             include_values=n_classes <= _TEXTS_UP_TO,
-            im_kw={"vmin": 0, "vmax": 1},
+            im_kw={"norm": PowerNorm(0.5, 0, 1)},  # so that rare mistakes are seen
         )
         if self.display_.text_ is not None:
             for place, text in np.ndenumerate(self.display_.text_):
                 count = self.matrix[place]
                 text.set_text(f"{count:,}" if count or n_classes <= 4 else "")
-                text.set_color("white" if shares[place] > 0.5 else INK)
+                text.set_color("white" if shares[place] > 0.36 else INK)
                 text.set_fontsize(9 if few else 6.5)
         dress(ax, grid="none")
         for spine in ax.spines.values():
             spine.set_visible(True)
-        ax.set_xticks(np.arange(-0.5, n_classes), minor=True)
-        ax.set_yticks(np.arange(-0.5, n_classes), minor=True)
-        ax.grid(True, which="minor", color=INK, alpha=0.12, linewidth=0.6)
-        ax.tick_params(which="minor", length=0)
-        step = -(-n_classes // (2 * _TEXTS_UP_TO))  # names of at most 80 classes
+        if n_classes <= _TEXTS_UP_TO:
+            ax.set_xticks(np.arange(-0.5, n_classes), minor=True)
+            ax.set_yticks(np.arange(-0.5, n_classes), minor=True)
+            ax.grid(True, which="minor", color=INK, alpha=0.12, linewidth=0.6)
+            ax.tick_params(which="minor", length=0)
+        step = -(-n_classes // _NAMES)
         ax.set_xticks(range(0, n_classes, step), names[::step])
         ax.set_yticks(range(0, n_classes, step), names[::step])
         ax.tick_params(labelsize=9 if few else 7, which="major")

@@ -10,7 +10,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from .style import INK, SIZE, color, dashes, dress, need, shorten, split_pipeline, start
+from .style import (
+    INK,
+    SIZE,
+    color,
+    curve_number,
+    dashes,
+    dress,
+    need,
+    shorten,
+    split_pipeline,
+    start,
+)
 
 
 class MarginDisplay:
@@ -120,7 +131,8 @@ class MarginDisplay:
             Itself.
         """
         ax = start(self, ax)
-        for number, (name, part) in enumerate(self.margins.items()):
+        for place, (name, part) in enumerate(self.margins.items()):
+            number = curve_number(name, place)
             ax.step(
                 np.concatenate([part[:1], part]),
                 np.linspace(0, 1, len(part) + 1),

@@ -12,7 +12,18 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, PercentForma
 from numpy.typing import NDArray
 from sklearn.metrics import log_loss
 
-from .style import INK, SIZE, color, dashes, dress, need, shorten, split_pipeline, start
+from .style import (
+    INK,
+    SIZE,
+    color,
+    curve_number,
+    dashes,
+    dress,
+    need,
+    shorten,
+    split_pipeline,
+    start,
+)
 
 _LABELS = {"error": "error", "log_loss": "log loss", "objective": "training objective"}
 _HISTORY = {"error": "validation_error", "log_loss": "validation_loss", "objective": "loss"}
@@ -178,7 +189,8 @@ class RoundsDisplay:
                 linewidth=1.7,
                 marker="o" if len(curve) == 1 else "",
             )[0]
-            for number, (name, curve) in enumerate(self.curves.items())
+            for place, (name, curve) in enumerate(self.curves.items())
+            for number in [curve_number(name, place)]
         ]
         if self.kept is not None:
             ax.axvline(self.kept, color=INK, linewidth=0.9, linestyle=":")

@@ -23,6 +23,12 @@ SIZE = (4.6, 3.1)  # inches; small, so that text stays readable on a phone
 RAMP = LinearSegmentedColormap.from_list("ramp", [(0.043, 0.435, 0.682, a) for a in (0.0, 1.0)])
 
 _LONGEST = 24
+_PARTS = {"training": 0, "test": 1, "validation": 2}
+
+
+def curve_number(name: str, place: int) -> int:
+    """Return the number of a curve's look: parts of the data look alike in all pictures."""
+    return _PARTS.get(name, place)
 
 
 def color(number: int) -> str:
@@ -47,6 +53,16 @@ def shorten(name: Any, longest: int = _LONGEST) -> str:
         return text
     end = longest // 3
     return f"{text[: longest - end - 1]}…{text[-end:]}"
+
+
+def shorten_all(names: Any, longest: int = _LONGEST) -> list[str]:
+    """Return names as `shorten` does, numbered where they would be the same."""
+    short = [shorten(name, longest) for name in names]
+    room = longest - len(str(len(short))) - 2
+    return [
+        text if short.count(text) == 1 else f"{shorten(name, room)} {number + 1}"
+        for number, (name, text) in enumerate(zip(names, short, strict=True))
+    ]
 
 
 def start(display: Any, ax: Axes | None) -> Axes:

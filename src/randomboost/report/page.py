@@ -85,12 +85,12 @@ def _inline_svg(figure: Any, prefix: str, description: str) -> str:
     from ..plots import style
 
     file = io.StringIO()
-    settings = {"svg.fonttype": "none", "svg.hashsalt": "randomboost"}
-    with matplotlib.rc_context(settings):
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "randomboost"}):
         figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
     svg = file.getvalue()
     svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, count=1, flags=re.DOTALL)
+    for element in ("metadata", "style"):  # the style would be that of the whole page
+        svg = re.sub(rf"<{element}\b.*?</{element}>\s*", "", svg, count=1, flags=re.DOTALL)
     svg = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", svg)
     svg = svg.replace(style.INK, "currentColor").replace(style.FAINT, "var(--faint)")
     for number, color in enumerate(style.COLORS):
