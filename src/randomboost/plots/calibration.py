@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from .margins import true_columns
-from .style import FAINT, INK, color, dress, need, start
+from .style import FAINT, INK, SIZE, color, dress, need, start
 
 
 class ReliabilityDisplay:
@@ -39,7 +39,7 @@ class ReliabilityDisplay:
         Figure that holds them.
     """
 
-    size = (4.2, 3.5)
+    size = SIZE
     ax_: Axes
     figure_: Figure
 

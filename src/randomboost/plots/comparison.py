@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter, PercentFormatter
+from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter
 
 from ..significance import Comparison, compare
 from .style import FAINT, INK, SIZE, color, dress, marker, shorten_all, start
@@ -60,7 +60,7 @@ class ErrorsDisplay:
     @property
     def size(self) -> tuple[float, float]:
         """Return the width and height in inches that suit the number of models."""
-        return 4.8, 0.9 + 0.27 * max(len(self.names), 3)
+        return 4.5, 0.9 + 0.27 * max(len(self.names), 3)
 
     def plot(self, ax: Axes | None = None) -> ErrorsDisplay:
         """Draw the points, the best model at the top.
@@ -176,8 +176,8 @@ class TradeOffDisplay:
         decades = np.log10(self.costs.max() / self.costs.min())
         subs = (1, 2, 5) if decades < 1.5 else (1, 3) if decades < 3 else (1,)
         ax.xaxis.set_major_locator(LogLocator(subs=subs, numticks=12))
-        ax.xaxis.set_major_formatter("{x:g}")
-        ax.xaxis.set_minor_formatter(NullFormatter())
+        ax.xaxis.set_minor_locator(NullLocator())
+        ax.xaxis.set_major_formatter("{x:g}" if self.costs.max() < 1e4 else "{x:,.0f}")
         ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=None))
         ax.margins(0.08, 0.1)
         if legend:
@@ -301,11 +301,17 @@ class CriticalDifferenceDisplay:
             edge, side = (left, "right") if better else (right, "left")
             ax.plot([ranks[number]] * 2 + [edge], [0, row, row], color=INK, linewidth=0.9)
             ax.plot(ranks[number], 0, "o", color=color(0), markersize=4, zorder=3)
-            name = names[number]
-            label = (
-                f" {ranks[number]:.2f} {name} " if not better else f" {name} {ranks[number]:.2f} "
+            label = [names[number], f"{ranks[number]:.2f}"]
+            ax.annotate(
+                " ".join(label if better else label[::-1]),
+                (edge, row),
+                xytext=(-4 if better else 4, 0),
+                textcoords="offset points",
+                ha=side,
+                va="center",
+                fontsize=9,
+                color=INK,
             )
-            ax.text(edge, row, label, ha=side, va="center", fontsize=9, color=INK)
         for number, (low, high) in enumerate(bars):
             height = 0.4 + 0.5 * number
             ends = [low - 0.015 * span, high + 0.015 * span]

@@ -50,7 +50,7 @@ class ImportanceDisplay:
     @property
     def size(self) -> tuple[float, float]:
         """Return the width and height in inches that suit the number of bars."""
-        return 4.6, 0.8 + 0.21 * min(self.max_features, max(len(self.importances), 5))
+        return 4.3, 0.8 + 0.21 * min(self.max_features, max(len(self.importances), 5))
 
     @classmethod
     def from_estimator(

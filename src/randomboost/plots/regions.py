@@ -44,7 +44,7 @@ class RegionsDisplay:
         Figure that holds them.
     """
 
-    size = (4.8, 4.0)
+    size = (4.3, 3.6)
     ax_: Axes
     figure_: Figure
 

@@ -17,7 +17,7 @@ FAINT = "#8a919a"  # what stands back
 COLORS = ("#0b6fae", "#d1600a", "#0a8f6c", "#a8528f", "#8a7a00", "#5a5fc4", "#b03a48", "#3f7f93")
 DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
 MARKERS = "osD^vPX*<>hp"
-SIZE = (4.6, 3.1)  # inches; small, so that text stays readable on a phone
+SIZE = (4.3, 3.0)  # inches; small, so that text stays readable on a phone
 
 # from nothing to full colour, so that empty cells take the page's own background
 RAMP = LinearSegmentedColormap.from_list("ramp", [(0.043, 0.435, 0.682, a) for a in (0.0, 1.0)])

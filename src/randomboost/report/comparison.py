@@ -163,7 +163,7 @@ def _scores(comparison: Comparison, parts: str) -> list[tuple[str, str, str]]:
     if n_parts > 1 and n_models > 1:
         level = comparison.p_values[best] >= comparison.alpha
         level[best] = False
-        found.append(("as good", f"{level.sum()}", "others do not differ significantly from it"))
+        found.append(("not shown worse", f"{level.sum()}", "others, at the 5% level"))
     return found
 
 

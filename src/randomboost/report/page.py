@@ -7,11 +7,12 @@ import os
 import re
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 _NEEDS = "a report needs {name}: pip install randomboost[report] (or randomboost[all])"
+_LARGE = 5.5  # inches
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,10 @@ class Drawing:
     svg : str
         The SVG element.
     width : int
-        Width in CSS pixels below which it is scrolled and not shrunk.
-    wide : bool
+        Width in CSS pixels at which its text is as small as can be read.
+    scrolled : bool
+        Whether it is scrolled rather than shrunk where there is less room.
+    whole_row : bool
         Whether it takes a whole row of the page.
     """
 
@@ -36,7 +39,8 @@ class Drawing:
     caption: str
     svg: str
     width: int
-    wide: bool
+    scrolled: bool
+    whole_row: bool
 
 
 class Drawings:
@@ -50,7 +54,16 @@ class Drawings:
             import matplotlib  # noqa: F401
         except ImportError as error:
             raise ImportError(_NEEDS.format(name="matplotlib")) from error
-        self.done: list[Drawing] = []
+        self._done: list[Drawing] = []
+
+    @property
+    def done(self) -> list[Drawing]:
+        """Return the figures; none stands alone in half a row."""
+        halves = [place for place, drawing in enumerate(self._done) if not drawing.whole_row]
+        found = list(self._done)
+        if len(halves) % 2:
+            found[halves[-1]] = replace(found[halves[-1]], whole_row=True)
+        return found
 
     def add(self, title: str, caption: str, draw: Callable[[Any], Any], description: str) -> None:
         """Draw a figure.
@@ -71,10 +84,10 @@ class Drawings:
         figure = Figure(layout="constrained")
         display = draw(figure.subplots())
         figure.set_size_inches(*display.size)
-        svg = _inline_svg(figure, f"figure{len(self.done)}", description)
-        points = 72 * display.size[0]
-        wide = display.size[0] > 5.5
-        self.done.append(Drawing(title, caption, svg, round(0.95 * points) if wide else 0, wide))
+        svg = _inline_svg(figure, f"figure{len(self._done)}", description)
+        width = display.size[0]
+        large = width > _LARGE
+        self._done.append(Drawing(title, caption, svg, round(72 * width), large, large))
 
 
 def _inline_svg(figure: Any, prefix: str, description: str) -> str:

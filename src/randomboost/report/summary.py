@@ -97,8 +97,8 @@ def data_summary(X: Any) -> dict[str, Any]:
         facts["missing"] = _gaps(int(np.sum(values != values)), values.size)
         return {"facts": facts, "columns": [], "left_out": 0}
     categories = set(category_columns(X))
-    facts["numbers"] = f"{n_columns - len(categories):,} columns"
-    facts["categories"] = f"{len(categories):,} columns"
+    facts["with numbers"] = f"{n_columns - len(categories):,}"
+    facts["with categories"] = f"{len(categories):,}"
     facts["missing"] = _gaps(int(X.isna().to_numpy().sum()), n_rows * n_columns)
     columns = [_describe(X[name], name in categories) for name in X.columns[:_MOST_COLUMNS]]
     return {"facts": facts, "columns": columns, "left_out": n_columns - len(columns)}

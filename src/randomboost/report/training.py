@@ -192,14 +192,6 @@ def _draw(drawings: Drawings, model: Any, test: _Part, train: _Part | None) -> N
             ),
             "Accuracy over predicted probability, beside the diagonal",
         )
-    if hasattr(last, "feature_importances_"):
-        names = column_names(test.X) if last.n_features_in_ == test.X.shape[1] else None
-        drawings.add(
-            "Importance",
-            "The features that the model uses most.",
-            lambda ax: plots.ImportanceDisplay.from_estimator(model, names=names, ax=ax),
-            "Bar chart of feature importances",
-        )
     if hasattr(last, "weights_") and hasattr(last, "n_estimators_"):
         drawings.add(
             "Weights",
@@ -213,6 +205,16 @@ def _draw(drawings: Drawings, model: Any, test: _Part, train: _Part | None) -> N
             "The class that is predicted everywhere in the plane, and test rows.",
             lambda ax: plots.RegionsDisplay.from_estimator(model, test.X, test.y, ax=ax),
             "Map of the decision regions",
+        )
+    if hasattr(last, "feature_importances_"):
+        names = column_names(test.X) if last.n_features_in_ == test.X.shape[1] else None
+        drawings.add(
+            "Importance",
+            "The features that the model uses most.",
+            lambda ax: plots.ImportanceDisplay.from_estimator(
+                model, names=names, max_features=12, ax=ax
+            ),
+            "Bar chart of feature importances",
         )
     drawings.add(
         "Confusions",
