@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .labels import distinct_labels
+
 _PRIOR = 2.0  # samples of average classes that every category is given beside its own
 
 
@@ -77,7 +79,8 @@ class TableEncoding:
         TableEncoding
             The encoding; without columns where X has none of categories.
         """
-        numbers = np.unique(np.asarray(y), return_inverse=True)[1].ravel()
+        y = np.asarray(y).ravel()
+        numbers = np.searchsorted(distinct_labels(y, "y"), y)
         places: dict[Hashable, dict[Hashable, float]] = {}
         for name in category_columns(X):
             values = X[name].astype(object)
