@@ -15,7 +15,7 @@ from .parallel import ThreadTeam
 from .proj_trainer import ProjTrainer
 from .projections import GaussianProjection
 from .random_stream import OUTPUT_STREAM
-from .training import Model, Trainer, TrainingData
+from .training import Model, Trainer, TrainingData, changed
 
 
 class RBoostProjClassifier(CodedClassifier):
@@ -79,7 +79,8 @@ class RBoostProjClassifier(CodedClassifier):
     scale : bool, default=True
         Scale the features to mean 0 and standard deviation 1; stumps do not care.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, multiplied into `sample_weight`.
+        Weights of the classes, multiplied into `sample_weight`. "balanced" gives all classes the
+        same total weight, counted with `sample_weight`.
     early_stopping : bool, default=False
         Stop when the validation error has not fallen for `n_iter_no_change` rounds, and keep the
         best round.
@@ -222,10 +223,8 @@ class RBoostProjClassifier(CodedClassifier):
             return RoundCodes(self._projection, team, self._codes)
         return AllCodes(self._projection, team)
 
-    def _model(self) -> Model:
+    def _check_unchanged(self) -> None:
         if self.selection != self._selection:
-            raise ValueError(
-                "selection differs from that of the fitted model: warm_start needs the same one; "
-                "set warm_start=False to begin anew"
-            )
-        return super()._model()
+            raise changed("selection")
+        if self.n_projections != self._projection.n_projections:
+            raise changed("n_projections")
