@@ -6,6 +6,7 @@ import io
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
@@ -45,8 +46,8 @@ class Rows:
 
     Parameters
     ----------
-    names : collection of str
-        Names of its columns; empty where any name is taken for a feature (LIBSVM).
+    names : collection of str or None
+        Names of its columns; None where they are f0, f1 and so on without end (LIBSVM).
     name : str
         Where the rows are from.
     chunks : callable
@@ -56,9 +57,9 @@ class Rows:
     """
 
     def __init__(
-        self, names: Collection[str], name: str, chunks: Any, remarks: Collection[str] = ()
+        self, names: Collection[str] | None, name: str, chunks: Any, remarks: Collection[str] = ()
     ) -> None:
-        self.names = list(names)
+        self.names = None if names is None else list(names)
         self.name = name
         self.chunks = chunks
         self.remarks = list(remarks)
@@ -133,7 +134,7 @@ def open_rows(path: str, *, format: str | None = None, header: bool = True) -> I
         elif source.format == "feather":
             yield _feather_rows(source, path)
         elif source.format == "libsvm":
-            yield Rows((), source.name, lambda text, numbers: _libsvm_chunks(source))
+            yield Rows(None, source.name, partial(_libsvm_chunks, source))
         else:
             frame = _read_arff(source)
             yield Rows(frame.columns, source.name, lambda text, numbers: iter([frame]))
@@ -286,11 +287,15 @@ def _read_libsvm(stream: Any, name: str) -> Any:
     return pd.concat([frame, pd.Series(y, name=LIBSVM_TARGET)], axis=1)
 
 
-def _libsvm_chunks(source: Source) -> Iterator[Any]:
+def _libsvm_chunks(
+    source: Source, text: Collection[str], numbers: Collection[str]
+) -> Iterator[Any]:
+    wanted = sorted({*text, *numbers})
     lines = (line for line in source.stream if line.split(b"#")[0].strip())
     for first in lines:
         part = b"".join(chain([first], islice(lines, _LIBSVM_LINES - 1)))
-        yield _read_libsvm(io.BytesIO(part), source.name)
+        frame = _read_libsvm(io.BytesIO(part), source.name)
+        yield frame.reindex(columns=wanted, fill_value=0.0)  # what is not written is 0
 
 
 def _sample(name: str) -> Any:
