@@ -117,7 +117,7 @@ def read_training_table(
     known = label_words(frame[name]).notna()
     remarks = list(table.remarks)
     if not known.all():
-        remarks.append(f"{(~known).sum()} rows without a target are left out")
+        remarks.append(f"left out for want of a target: {(~known).sum()} rows")
         frame = frame[known].reset_index(drop=True)
     if not len(frame):
         raise ValueError(f"the target {name!r} is missing in every row")

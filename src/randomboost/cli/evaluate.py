@@ -44,7 +44,7 @@ def evaluate_command(
     for remark in [*rows.remarks, *saved.remarks()]:
         talk.say(remark)
     if n_without:
-        talk.say(f"{n_without} rows without a target are left out")
+        talk.say(f"left out for want of a target: {n_without} rows")
     scores = score(truth, predicted, found, saved.classes)
     if scores.n_unknown:
         talk.say(f"{scores.n_unknown} rows have a class that the model does not know: errors")

@@ -63,7 +63,7 @@ def make_model(name: str, settings: Sequence[str] = (), **parameters: Any) -> An
 
 
 def _parsed(model: Any, settings: Sequence[str]) -> dict[str, Any]:
-    known = model.get_params()
+    known = [name for name in model.get_params() if name not in _ELSEWHERE]
     found = {}
     for setting in settings:
         name, equals, value = setting.partition("=")

@@ -91,9 +91,8 @@ def _catboost_for(X: Any) -> Any:
 
 def _words_for_categories(X: Any) -> Any:
     """Return a table with words for categories, also for missing ones, as CatBoost wants it."""
-    return X.assign(
-        **{name: X[name].astype(object).fillna("missing") for name in category_columns(X)}
-    )
+    words = {str(name): X[name].astype(object).fillna("missing") for name in category_columns(X)}
+    return X.assign(**words)
 
 
 @dataclass(frozen=True)

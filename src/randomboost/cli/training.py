@@ -89,7 +89,7 @@ class TrainingRun:
 
     def _check_files(self, force: bool) -> None:
         """Find out before the work whether the files can be written."""
-        for path in filter(None, (self.out, self.report and Path(self.report))):
+        for path in [self.out, *([Path(self.report)] if self.report else [])]:
             if path.is_dir():
                 raise ValueError(f"{path} is a folder: name a file")
             if not path.parent.is_dir():

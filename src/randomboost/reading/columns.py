@@ -170,7 +170,7 @@ def _kind(values: Any) -> str | None:
     if pd.api.types.is_numeric_dtype(dtype):
         return None if pd.api.types.is_complex_dtype(dtype) else NUMBER
     known = values.dropna()
-    if pd.api.types.is_string_dtype(dtype) and dtype != object:
+    if pd.api.types.is_string_dtype(dtype) and dtype.kind != "O":
         return _kind_of_words(known)
     if not len(known):
         return NUMBER
@@ -228,18 +228,22 @@ def _why_not_words(words: Any, n_different: int) -> str | None:
 # -- cells -------------------------------------------------------------------------------------
 
 
+def _refuse(bad: Any, expected: str) -> None:
+    """Raise if there are cells that are not what they should be."""
+    if len(bad):
+        raise DataError(
+            f"column {bad.name!r} has {bad.iloc[0]!r} in row {bad.index[0] + 1} where {expected} "
+            "is expected"
+        )
+
+
 def _numbers(values: Any) -> Any:
     import pandas as pd
 
     if not pd.api.types.is_numeric_dtype(values.dtype):
         words = label_words(values)
         numbers = pd.to_numeric(words, errors="coerce")
-        bad = words[numbers.isna() & words.notna()]
-        if len(bad):
-            raise DataError(
-                f"column {values.name!r} has {bad.iloc[0]!r} in row {bad.index[0] + 1} where a "
-                "number is expected"
-            )
+        _refuse(words[numbers.isna() & words.notna()], "a number")
         values = numbers
     found = values.to_numpy(dtype=np.float64, na_value=np.nan).copy()
     found[np.isinf(found)] = np.nan
@@ -249,12 +253,7 @@ def _numbers(values: Any) -> Any:
 def _flags(values: Any) -> Any:
     words = label_words(values).map(lambda word: word.lower(), na_action="ignore")
     flags = words.map(_FLAGS)
-    bad = words[flags.isna() & words.notna()]
-    if len(bad):
-        raise DataError(
-            f"column {values.name!r} has {bad.iloc[0]!r} in row {bad.index[0] + 1} where true or "
-            "false is expected"
-        )
+    _refuse(words[flags.isna() & words.notna()], "true or false")
     return flags.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
@@ -271,12 +270,7 @@ def _days(values: Any) -> Any:
     if not pd.api.types.is_datetime64_any_dtype(values.dtype):
         words = label_words(values)
         dates = pd.to_datetime(words, errors="coerce", format="ISO8601", utc=True)
-        bad = words[dates.isna() & words.notna()]
-        if len(bad):
-            raise DataError(
-                f"column {values.name!r} has {bad.iloc[0]!r} in row {bad.index[0] + 1} where a date "
-                "(YYYY-MM-DD) is expected"
-            )
+        _refuse(words[dates.isna() & words.notna()], "a date (YYYY-MM-DD)")
         values = dates
     moments = pd.to_datetime(values, utc=True)
     days = (moments - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)

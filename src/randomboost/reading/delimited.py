@@ -84,11 +84,10 @@ def find_dialect(source: Source, *, header: bool = True) -> Dialect:
         raise DataError(f"{source.name} has no rows")
     names = _names(source.name, rows[0]) if header else _numbered(len(rows[0]))
     dialect = Dialect(names, separator, encoding=encoding, header=header)
-    cells = [cell for row in rows[header:] for cell in row]
-    if separator != "," and any(_DECIMAL_COMMA.fullmatch(cell.strip()) for cell in cells):
-        if not any(_DECIMAL_POINT.fullmatch(cell.strip()) for cell in cells):
-            return replace(dialect, decimal=",")
-    return dialect
+    cells = [cell.strip() for row in rows[header:] for cell in row]
+    commas = separator != "," and any(map(_DECIMAL_COMMA.fullmatch, cells))
+    clear = commas and not any(map(_DECIMAL_POINT.fullmatch, cells))
+    return replace(dialect, decimal=",") if clear else dialect
 
 
 def _decoded(source: Source) -> tuple[str, str]:

@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import sys
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,9 +19,9 @@ FORMATS = ("csv", "parquet", "feather", "arff", "libsvm")
 STDIN = "-"
 _BEGINNING = 1 << 20  # bytes that are looked at to find out separator, encoding and format
 _PACKED: dict[bytes, Any] = {
-    b"\x1f\x8b": gzip.GzipFile,
-    b"BZh": bz2.BZ2File,
-    b"\xfd7zXZ\x00": lzma.LZMAFile,
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
 }
 _SUFFIXES = {
     ".csv": "csv",
@@ -137,7 +138,7 @@ def open_source(path: str, format: str | None = None) -> Iterator[Source]:
         if not beginning:
             raise DataError(f"{name} is empty")
         yield Source(name, stream, beginning, format or _find_format(path, beginning))
-    except (EOFError, gzip.BadGzipFile, lzma.LZMAError) as error:
+    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
         raise DataError(f"{name} is packed and damaged or cut off: {error}") from error
     finally:
         if path != STDIN:
