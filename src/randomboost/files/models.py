@@ -234,8 +234,7 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Any:
     model = _new_classifier(header)
     n_features, n_rounds = count(header, "n_features", 2**31), count(header, "n_rounds", 2**31)
     taken.real("importances", n_features)  # the file is at least so long
-    classes = decode_labels(header.get("classes"))
-    need(len(classes) > 1 and len(np.unique(classes)) == len(classes), "its classes are not unique")
+    classes = _classes(header)
     model.classes_, model.n_features_in_, model.n_estimators_ = classes, n_features, n_rounds
     check_memory(
         8 * len(classes) * (n_features + 400),
@@ -267,6 +266,16 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Any:
         return model
     preparation = _unpack_preparation(header["preparation"], taken, n_features)
     return Pipeline([("preparation", preparation), ("classifier", model)])
+
+
+def _classes(header: dict[str, Any]) -> NDArray:
+    classes = decode_labels(header.get("classes"))
+    try:
+        rising = bool((classes[:-1] < classes[1:]).all())
+    except TypeError:
+        rising = False
+    need(len(classes) > 1 and rising, "its classes are not in order")
+    return classes
 
 
 def _new_classifier(header: dict[str, Any]) -> Any:
