@@ -8,6 +8,7 @@ than 4 GB. The same seed throws the same files.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import random
@@ -37,7 +38,7 @@ def _change_json(value: Any, rng: random.Random, depth: int = 0) -> Any:
     """Change one thing somewhere in a JSON value."""
     inner = isinstance(value, dict | list) and value and (depth < 2 or rng.random() < 0.8)
     if not inner or rng.random() < 0.1:
-        return rng.choice(ODD_VALUES)
+        return copy.deepcopy(rng.choice(ODD_VALUES))
     key = rng.choice(list(value)) if isinstance(value, dict) else rng.randrange(len(value))
     act = rng.random()
     if act < 0.1:

@@ -326,6 +326,8 @@ def _set_kept(model: Any, header: dict[str, Any], taken: Taken) -> int:
             setattr(model, key, taken.real_matrix(f"kept.{key}"))
         elif key in kept:
             setattr(model, key, decode(kept[key]))
+        else:
+            need(key == "_baseline", f"it has no {key!r}")  # which only trees have
     return n_columns
 
 
@@ -346,7 +348,9 @@ def _check_rounds(model: Any, rounds: Model) -> None:
         sizes = {len(row.members()) for row in rounds.hypotheses}
         code = getattr(model, "code_", np.eye(n_classes))
         fits = sizes == {code.shape[-1]} and shape == (n_rounds, code.shape[-1])
-        fits = fits and code.shape[:-1] == (n_classes,) and not getattr(model, "_shared", False)
+        fits = (
+            fits and code.shape[:-1] == (n_classes,) and getattr(model, "_shared", False) is False
+        )
         fits = fits and isinstance(getattr(model, "_code_settings", ()), tuple)
     else:
         fits = shape[:1] == (n_rounds,) and codes.shape == (n_rounds, n_classes)
