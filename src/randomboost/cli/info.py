@@ -36,7 +36,7 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     notes = found["notes"]
     classes = [str(label) for label in found["classes"]]
     kinds = {column["name"]: column["kind"] for column in notes.get("columns", ())}
-    names = found["feature_names"] or []
+    names = found["feature_names"] or list(kinds)
     features = [f"{name} ({kinds[name]})" if kinds.get(name, "number") != "number" else str(name)
                 for name in names]  # fmt: skip
     lines = [

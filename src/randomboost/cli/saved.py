@@ -33,6 +33,7 @@ class SavedModel:
             raise DataError(f"{path} is a folder: name a model file")
         self.description = files.describe(path)
         self.model = files.load(path)
+        self._first = self.model[0] if isinstance(self.model, Pipeline) else self.model
         notes = self.description["notes"]
         self.target: str | None = notes.get("target")
         self.columns = self._columns(notes)
@@ -44,16 +45,17 @@ class SavedModel:
         """Return the columns as `train` noted them, or by the names that the model knows."""
         if isinstance(notes.get("columns"), list):
             return [Column(str(entry["name"]), str(entry["kind"])) for entry in notes["columns"]]
-        names = self.description["feature_names"]
+        names = getattr(self._first, "feature_names_in_", None)
         if names is None:
             return None
         categories = set(self.description["categories"])
-        return [Column(name, "category" if name in categories else "number") for name in names]
+        return [Column(str(name), "category" if name in categories else "number") for name in names]
 
     def _categories(self) -> dict[str, set[str]]:
         """Return the categories of each column that training had."""
-        first = self.model[0] if isinstance(self.model, Pipeline) else self.model
-        encoding = getattr(first, "encoding_", None) or getattr(first, "_encoding", None)
+        encoding = getattr(self._first, "encoding_", None) or getattr(
+            self._first, "_encoding", None
+        )
         places = {} if encoding is None else encoding.places
         return {name: {str(category) for category in places[name]} for name in places}
 

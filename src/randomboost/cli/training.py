@@ -80,12 +80,13 @@ class TrainingRun:
         self.checkpoint_every = checkpoint_every
         self.resume = resume
         self._checkpoint_path = self.out.with_name(self.out.name + ".checkpoint")
+        self.model = make_model(model, settings, verbose=talk.verbose)
         self._check_files(force)
         if report and not test_size:
             talk.say(f"--report: {100 * _REPORT_SHARE:.0f} % of the rows are held out to be scored")
         self.test_size = test_size or (_REPORT_SHARE if report else 0.0)
         self.seed = self._seed(seed)
-        self.model = make_model(model, settings, random_state=self.seed, verbose=talk.verbose)
+        self.model.set_params(random_state=self.seed)
 
     def _check_files(self, force: bool) -> None:
         """Find out before the work whether the files can be written."""
