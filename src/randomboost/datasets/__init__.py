@@ -1,8 +1,8 @@
 """The data sets of the paper, read from a folder, from installed packages or from OpenML.
 
-    from randomboost import datasets
-    vowel = datasets.load("vowel")
-    part = datasets.split(vowel, repeat=0)  # 75/25, scaled as in the paper
+from randomboost import datasets
+vowel = datasets.load("vowel")
+part = datasets.split(vowel, repeat=0)  # 75/25, scaled as in the paper
 """
 
 from .catalogue import MULTI_CLASS, TWO_CLASS

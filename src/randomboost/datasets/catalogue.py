@@ -91,9 +91,7 @@ SETS: dict[str, Entry] = {
         8124, 112, 2, "b0bf2201dade5921", OpenML(24, ["stalk-root"], form="one-hot")
     ),
     "sonar": Entry(208, 60, 2, "47791282772462d3", OpenML(40)),
-    "splice": Entry(
-        3175, 60, 2, "7a126869f5a8f28a", OpenML(46, ["Instance_name"], form="bases")
-    ),
+    "splice": Entry(3175, 60, 2, "7a126869f5a8f28a", OpenML(46, ["Instance_name"], form="bases")),
     "dna": Entry(3186, 180, 3, "16ccc8c61187ee80", OpenML(40670)),
     "svmguide2": Entry(391, 20, 3, "d08e06491491ac96"),
     "wine": Entry(178, 13, 3, "3ac4aeddabdade0e", OpenML(187)),

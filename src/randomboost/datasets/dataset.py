@@ -10,7 +10,19 @@ from numpy.typing import NDArray
 
 
 class DataNotFoundError(FileNotFoundError):
-    """A data set is nowhere; the message says which file to put where."""
+    """A data set is nowhere; the message says which file to put where.
+
+    Parameters
+    ----------
+    message : str
+        The message.
+    form : str
+        Which file it should be, without the place.
+    """
+
+    def __init__(self, message: str, form: str = "") -> None:
+        super().__init__(message)
+        self.form = form
 
 
 class DataFormError(ValueError):

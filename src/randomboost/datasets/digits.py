@@ -90,7 +90,9 @@ class Resize(_Stateless):
         images = _images(X)
         factor = self.side / images.shape[1]
         if factor != 1:
-            images = zoom(images, (1, factor, factor), order=1, grid_mode=True, mode="grid-constant")
+            images = zoom(
+                images, (1, factor, factor), order=1, grid_mode=True, mode="grid-constant"
+            )
         return images.reshape(len(images), -1)
 
 

@@ -45,7 +45,9 @@ def find(name: str, folder: Path) -> Dataset | None:
             try:
                 return read(name, path)
             except (ValueError, KeyError, OSError) as error:
-                raise DataFormError(f"{path} cannot be read as data set {name!r}: {error}") from error
+                raise DataFormError(
+                    f"{path} cannot be read as data set {name!r}: {error}"
+                ) from error
     return None
 
 
@@ -119,7 +121,7 @@ def read_npz(name: str, path: Path) -> Dataset:
     """
     with np.load(path, allow_pickle=False) as arrays:
         X = arrays["X"].reshape(len(arrays["X"]), -1)
-        part = arrays["split"] if "split" in arrays else None
+        part = arrays.get("split")
         return Dataset(name, X, arrays["y"], source=str(path), part=part)
 
 

@@ -117,7 +117,7 @@ def load(
             return _checked(found, entry, values=True)
         except (URLError, OSError) as error:
             failed = f"; OpenML could not be reached ({error})"
-    raise DataNotFoundError(_advice(name, folder) + failed)
+    raise _not_found(name, folder, failed)
 
 
 def _in_folder(name: str, place: Path) -> Dataset | None:
@@ -138,28 +138,33 @@ def _checked(found: Dataset, entry: Entry, *, values: bool) -> Dataset:
     wanted = entry.rows, entry.features, entry.classes
     if size != wanted:
         raise DataFormError(
-            f"{found.name} from {found.source} has {size[0]} rows, {size[1]} features and {size[2]} "
-            f"classes, not {wanted[0]}, {wanted[1]} and {wanted[2]}: it is another version of the set"
+            f"{found.name} from {found.source} has {size[0]} rows, {size[1]} features and "
+            f"{size[2]} classes, not {wanted[0]}, {wanted[1]} and {wanted[2]}: it is another "
+            "version of the set"
         )
     if values and entry.digest is not None and digest(found.X) != entry.digest:
         raise DataFormError(
-            f"{found.name} from {found.source} has other values than the paper's set: put the right "
-            f"file into a folder and name it by {VARIABLE}; {files.forms(found.name)}"
+            f"{found.name} from {found.source} has other values than the paper's set: put the "
+            f"right file into a folder and name it by {VARIABLE}; {files.forms(found.name)}"
         )
     return found
 
 
-def _advice(name: str, folder: str | os.PathLike | None) -> str:
-    place = folder or os.environ.get(VARIABLE) or cache_folder()
+def _form(name: str) -> str:
+    """Return which file a set should be, and which package carries it."""
     if name == ticc.NAME:
-        form = ticc.FORM
-    elif name in caltech.SETS:
-        form = caltech.FORM
-    else:
-        form = files.forms(name)
+        return ticc.FORM
+    if name in caltech.SETS:
+        return caltech.FORM
+    return files.forms(name)
+
+
+def _not_found(name: str, folder: str | os.PathLike | None, failed: str) -> DataNotFoundError:
+    place = folder or os.environ.get(VARIABLE) or cache_folder()
     package = packages.package_of(name)
     hint = f", or install the package {package}" if package and package != "scikit-learn" else ""
-    return (
-        f"data set {name!r} was not found: put {form} into the folder {place} (or name another by "
-        f"folder= or {VARIABLE}){hint}"
+    return DataNotFoundError(
+        f"data set {name!r} was not found: put {_form(name)} into the folder {place} (or name "
+        f"another by folder= or {VARIABLE}){hint}{failed}",
+        _form(name) + hint,
     )

@@ -86,8 +86,22 @@ class Cell:
         return {**asdict(self), "sources": list(self.sources)}
 
 
-@lru_cache(maxsize=4)
-def _loaded(name: str, sources: tuple[str, ...]) -> datasets.Dataset:
+@lru_cache(maxsize=64)
+def loaded(name: str, sources: tuple[str, ...]) -> datasets.Dataset:
+    """Return a data set, the last few from memory.
+
+    Parameters
+    ----------
+    name : str
+        Data set.
+    sources : tuple of str
+        Where data may come from.
+
+    Returns
+    -------
+    Dataset
+        The set.
+    """
     return datasets.load(name, sources=sources)
 
 
@@ -111,31 +125,10 @@ def parts(name: str, repeat: int, sources: tuple[str, ...]) -> Split:
     """
     if "@" in name:
         base, count = name.split("@")
-        return digits_split(_loaded(base, sources), int(count), repeat)
-    data = _loaded(name, sources)
+        return digits_split(loaded(base, sources), int(count), repeat)
+    data = loaded(name, sources)
     test_size = 0.75 if name in datasets.caltech.SETS else 0.25
     return datasets.split(data, repeat, test_size=test_size)
-
-
-def n_training(name: str, sources: tuple[str, ...]) -> int:
-    """Return the number of training samples of a set.
-
-    Parameters
-    ----------
-    name : str
-        Data set.
-    sources : tuple of str
-        Where data may come from.
-
-    Returns
-    -------
-    int
-        The number.
-    """
-    if "@" in name:
-        base, count = name.split("@")
-        return int(count) * len(_loaded(base, sources).classes)
-    return len(parts(name, 0, sources).y)
 
 
 def make(cell: Cell, n_features: int, nu: float | None, threads: int | None) -> Any:
@@ -260,7 +253,7 @@ def _correction_time() -> Iterator[list[float]]:
 def _validate(cell: Cell, threads: int | None) -> dict[str, Any]:
     """Return the wrong predictions on one fold of the training part, for a candidate of nu."""
     if cell.measure == "boundary":
-        data = _loaded(cell.set, cell.sources)
+        data = loaded(cell.set, cell.sources)
         X, y = data.X, data.y
     else:
         part = parts(cell.set, cell.repeat, cell.sources)
@@ -278,7 +271,7 @@ def _validate(cell: Cell, threads: int | None) -> dict[str, Any]:
 
 def _boundary(cell: Cell, nu: float | None, threads: int | None) -> dict[str, Any]:
     """Fit on all of a toy set; return the classes on a grid over it, by round."""
-    data = _loaded(cell.set, cell.sources)
+    data = loaded(cell.set, cell.sources)
     X, y = data.X, data.y
     matrix = None
     if cell.parameters.get("project"):

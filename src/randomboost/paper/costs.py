@@ -6,7 +6,7 @@ from ..datasets.catalogue import SETS
 from ..datasets.toy import SETS as TOYS
 from .cells import Cell
 
-_SIZES = {"mnist-5k": (0, 60, 10), "mnist": (0, 60, 10), "ticc": (0, 60, 35)}
+_DIGIT_FEATURES = 60  # after PCA
 _CALTECH = {"caltech-related": (336, 500, 6), "caltech-mixed": (480, 500, 10)}
 
 
@@ -25,8 +25,8 @@ def size(name: str) -> tuple[int, int, int]:
     """
     if "@" in name:
         base, count = name.split("@")
-        _, d, k = _SIZES[base]
-        return int(count) * k, d, k
+        k = 35 if base == "ticc" else 10
+        return int(count) * k, _DIGIT_FEATURES, k
     if "=" in name:
         letter, value = name.split("=")
         sizes = {"m": 600, "d": 16, "k": 8} | {letter: int(value)}

@@ -13,13 +13,11 @@ from typing import Any
 
 from ..datasets import DataNotFoundError
 from ..datasets.loading import SOURCES
-from . import cells as cells_module
-from .cells import Cell, n_training, parts, run
+from .cells import Cell, loaded, run
 from .costs import expected, size
 from .experiments import Experiment, Method, get, quick
 from .store import Store
 
-Say = Callable[[str], None]
 _FEW = 300  # training samples below which the coarse choice of nu takes three folds
 
 
@@ -69,14 +67,14 @@ class Plan:
         How.
     groups : list of list of Cell
         The cells to report, grouped by set and method.
-    left_out : dict of str to str
-        Sets that are not at hand, and how to get them.
+    left_out : dict of str to Exception
+        Sets that are not at hand, and why.
     """
 
     experiment: Experiment
     options: Options
     groups: list[list[Cell]]
-    left_out: dict[str, str]
+    left_out: dict[str, Exception]
     store: Store = field(init=False)
 
     def __post_init__(self) -> None:
@@ -164,7 +162,7 @@ class Plan:
             values, folds, repeat = method.grid, 5, cell.repeat
         else:
             values, folds, repeat = method.coarse, 1, 0
-            if values and n_training(cell.set, cell.sources) < _FEW:
+            if size(cell.set)[0] < _FEW:
                 folds = 3
         trial = replace(cell, repeat=repeat, curve=False, folds=folds)
         return [replace(trial, nu=nu, fold=fold) for nu in values for fold in range(folds)]
@@ -210,18 +208,17 @@ def plan(name: str, options: Options) -> Plan:
     experiment = quick(get(name)) if options.quick else get(name)
     if options.rounds is not None:
         at = tuple(t for t in experiment.at if t < options.rounds)
-        experiment = replace(experiment, rounds=options.rounds, at=at and (*at, options.rounds))
+        at = (*at, options.rounds) if experiment.at else ()
+        experiment = replace(experiment, rounds=options.rounds, at=at)
     sets, methods = _restricted(experiment, options.only)
     experiment = replace(experiment, sets=sets, methods=methods)
     sources = ("packages",) if options.quick else SOURCES
-    left_out = {}
-    for name in sets:
-        problem = _missing(name, sources)
-        if problem:
-            left_out[name] = problem
+    problems = {base: _missing(base, sources) for base in dict.fromkeys(map(_base, sets))}
+    left_out = {base: problem for base, problem in problems.items() if problem is not None}
     repeats = experiment.repeats if options.repeats is None else options.repeats
     groups = []
-    for name in sorted(set(sets) - set(left_out), key=lambda name: (_work(name), name)):
+    at_hand = [name for name in sets if _base(name) not in left_out]
+    for name in sorted(at_hand, key=lambda name: (_work(name), name)):
         for method in methods:
             first = _cell(experiment, name, method, sources, options.grid)
             groups.append([replace(first, repeat=repeat) for repeat in range(repeats)])
@@ -270,15 +267,18 @@ def _restricted(
     return sets, methods or experiment.methods
 
 
-def _missing(name: str, sources: tuple[str, ...]) -> str:
-    """Return why a set is not at hand, or nothing."""
-    if "=" in name:
-        return ""
+def _base(name: str) -> str:
+    return name.split("@")[0]
+
+
+def _missing(name: str, sources: tuple[str, ...]) -> Exception | None:
+    """Return why a set is not at hand, or None."""
     try:
-        cells_module._loaded(name.split("@")[0], sources)
+        if "=" not in name:
+            loaded(name, sources)
     except (DataNotFoundError, ValueError) as error:
-        return str(error)
-    return ""
+        return error
+    return None
 
 
 @dataclass
@@ -316,7 +316,8 @@ def execute(plan: Plan, advance: Callable[[Cell, float], None] | None = None) ->
     threads = plan.options.threads
     if threads is None:
         threads = max(1, (os.cpu_count() or 1) // max(plan.options.jobs, 1))
-    for cell, result in _results(plan, threads, outcome):
+    results = (_in_turn if plan.options.jobs <= 1 else _side_by_side)(plan, threads)
+    for cell, result in results:
         if isinstance(result, Exception):
             outcome.failed[cell.name] = re.sub(r"\s+", " ", f"{type(result).__name__}: {result}")
         else:
@@ -327,54 +328,42 @@ def execute(plan: Plan, advance: Callable[[Cell, float], None] | None = None) ->
     return outcome
 
 
-def _results(
-    plan: Plan, threads: int, outcome: Outcome
-) -> Iterator[tuple[Cell, dict[str, Any] | Exception]]:
-    """Yield results as they come; trials come before the cells that need them."""
+Result = tuple[Cell, dict[str, Any] | Exception]
+
+
+def _in_turn(plan: Plan, threads: int) -> Iterator[Result]:
+    """Yield the results of one cell after the other; trials come before what needs them."""
+    for cell in plan.to_do():
+        try:
+            yield cell, run(cell, _nu(plan, cell), threads)
+        except Exception as error:
+            yield cell, error
+
+
+def _side_by_side(plan: Plan, threads: int) -> Iterator[Result]:
+    """Yield results of several processes; a cell begins when its trials are saved."""
     waiting = plan.to_do()
-    if plan.options.jobs <= 1:
-        for cell in waiting:
-            try:
-                yield cell, run(cell, _nu(plan, cell), threads)
-            except Exception as error:
-                yield cell, error
-        return
+    running: dict[Future, Cell] = {}
     with ProcessPoolExecutor(plan.options.jobs) as pool:
-        running: dict[Future, Cell] = {}
         while waiting or running:
-            for cell in list(waiting):
-                if len(running) >= plan.options.jobs:
-                    break
-                unsettled = {trial.name for trial in plan.trials(cell) if cell.nu is None}
-                if unsettled & {other.name for other in (*waiting, *running.values())}:
-                    continue
+            open_names = {cell.name for cell in (*waiting, *running.values())}
+            ready = [cell for cell in waiting if not _needs(plan, cell) & open_names]
+            for cell in ready[: plan.options.jobs - len(running)]:
                 waiting.remove(cell)
                 try:
-                    nu = _nu(plan, cell)
-                except ValueError as error:
+                    running[pool.submit(run, cell, _nu(plan, cell), threads)] = cell
+                except ValueError as error:  # a trial failed
                     yield cell, error
-                    continue
-                running[pool.submit(run, cell, nu, threads)] = cell
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                cell = running.pop(future)
-                error = future.exception()
-                if error is not None and not isinstance(error, Exception):
-                    raise error
-                yield cell, future.result() if error is None else error
+            for future in wait(running, return_when=FIRST_COMPLETED).done if running else ():
+                problem = future.exception()
+                if problem is not None and not isinstance(problem, Exception):
+                    raise problem
+                yield running.pop(future), future.result() if problem is None else problem
+
+
+def _needs(plan: Plan, cell: Cell) -> set[str]:
+    return set() if cell.nu is not None else {trial.name for trial in plan.trials(cell)}
 
 
 def _nu(plan: Plan, cell: Cell) -> float | None:
     return None if cell.nu is not None else plan.choice(cell)
-
-
-def prepare(plan: Plan) -> None:
-    """Load the first split of every set, so that a broken file is found before the run.
-
-    Parameters
-    ----------
-    plan : Plan
-        What is to be done.
-    """
-    for group in plan.groups:
-        if group[0].measure in ("errors", "correction") and "@" not in group[0].set:
-            parts(group[0].set, 0, group[0].sources)
