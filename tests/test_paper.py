@@ -26,6 +26,7 @@ pytest.importorskip("matplotlib")
 
 TINY = {  # experiment: what of it is run
     "table-multiclass": ["wine"],
+    "table-rows": ["vowel+all", "ecc"],
     "table-twoclass": ["breast-cancer-wdbc"],
     "table-correction": ["wine"],
     "table-size": ["stripes", "rank-n1000", "proj-n250"],
@@ -64,7 +65,7 @@ def small(monkeypatch):
     load = datasets.load
 
     def fake(name, folder=None, **settings):
-        if name == "caltech-related":
+        if name in ("caltech-related", "vowel"):
             wine = load("wine", sources=["packages"])
             return replace(wine, name=name)
         return load(name, folder, **settings)
@@ -75,8 +76,8 @@ def small(monkeypatch):
 def test_every_experiment_of_the_paper_is_described():
     described = {
         "table-size", "table-correction", "table-twoclass", "table-multiclass", "table-wlda",
-        "figure-curves", "figure-digits", "figure-caltech", "figure-toyrank", "figure-toy",
-        "table-complexity",
+        "figure-curves", "figure-digits", "figure-caltech", "table-rows", "figure-toyrank",
+        "figure-toy", "table-complexity",
     }  # fmt: skip
     assert set(experiments.EXPERIMENTS) == described == set(TINY)
     assert len(experiments.PROJ_GRID) == 25

@@ -61,13 +61,18 @@ def _from_common(name: str) -> Dataset | None:
             return None
         found = read_arff(name, folder / path)
         X, names = found.X[:, skipped:], list(found.feature_names)[skipped:]
-        return Dataset(name, X, found.y, names, source)
+        part = np.where(found.X[:, 0] == 0, "train", "test") if name == "vowel" else None
+        return Dataset(name, X, found.y, names, source, part)
     paths, skipped = _PLAIN[name]
     if not all((folder / path).is_file() for path in paths):
         return None
-    table = np.concatenate([_table(folder / path) for path in paths])
+    tables = [_table(folder / path) for path in paths]
+    table = np.concatenate(tables)
     X = table[:, skipped:-1].astype(np.float64)
-    return Dataset(name, X, as_labels(table[:, -1]), source=source)
+    part = None
+    if name == "satimage":
+        part = np.repeat(["train", "test"], [len(rows) for rows in tables])
+    return Dataset(name, X, as_labels(table[:, -1]), source=source, part=part)
 
 
 def _table(path: Path) -> NDArray:
