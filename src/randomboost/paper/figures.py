@@ -98,6 +98,9 @@ def _curves(plan: Plan, results: Results) -> Any:
             style = {"color": _COLOURS[number], "linestyle": _STYLES[number], "lw": 1.4}
             axis.plot(shown, np.mean(errors, axis=0), label=method.title, **style)
         axis.set_xscale("log")
+        powers = [10**e for e in range(5) if 10**e <= plan.experiment.rounds]
+        axis.set_xticks(powers, [str(power) for power in powers])
+        axis.minorticks_off()
         axis.set_title(name, fontsize=10)
         axis.set_ylim(bottom=0)
         axis.tick_params(labelsize=8)
@@ -231,7 +234,7 @@ def _complexity(plan: Plan, results: Results) -> Any:
     """Draw the time of a fit against every variable."""
     plt = _pyplot()
     slopes = exponents(results)
-    letters = list(dict.fromkeys(letter for _, letter in slopes))
+    letters = sorted({letter for _, letter in slopes}, key="nmkdT".index)
     figure, axes = plt.subplots(
         1, len(letters), figsize=(2.6 * len(letters) + 0.5, 3.0), sharey=True, squeeze=False
     )

@@ -442,7 +442,9 @@ def exponents_markdown(results: Results) -> str:
         "| method | variable | exponent measured | paper | CPU seconds |",
         "|---|---|---|---|---|",
     ]
-    for (method, letter), (slope, seconds) in exponents(results).items():
+    found = exponents(results)
+    for method, letter in sorted(found, key=lambda key: (key[0], "nmkdT".index(key[1]))):
+        slope, seconds = found[method, letter]
         paper = PAPER_EXPONENTS.get(method.split("-")[0], {}).get(letter, "")
         times = ", ".join(f"{value:.2g}" for value in seconds)
         lines.append(f"| {method} | {letter} | {slope:.2f} | {paper} | {times} |")
