@@ -54,7 +54,7 @@ class RBoostProjClassifier(CodedClassifier):
         constraint of v, in which all earlier weak classifiers count too, and w in R^n weighs the
         n constraints. "code": every round keeps the code v_t that it chose and has a weight of
         its own, ``F_r(x) = sum_t w_t P^(r)_{v_t t} h_t(x)`` with w in R^T. That reading comes
-        closer to the errors that the paper reports, and is faster; see benchmarks/accuracy.py.
+        closer to the errors that the paper reports, and is faster; see docs/results.
     stopping : {"objective", "violation"}, default="objective"
         "objective": training ends when a round changes the objective by less than `tol`,
         relative to its value. "violation": when no constraint of the dual is violated by more
