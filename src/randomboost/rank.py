@@ -171,6 +171,7 @@ class RBoostRankClassifier(BaseBoostingClassifier):
     True
     """
 
+    _kept = ("_projection", "_baseline")
     _accept_sparse = True
     _parameter_constraints: ClassVar[dict[str, list]] = {
         **BaseBoostingClassifier._parameter_constraints,
@@ -379,6 +380,7 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         self._hypotheses = pack(model.hypotheses)
         self.weights_ = model.weights
         self._path = model.path
+        self._state = model.state
         self._scorer: Any = None
         if isinstance(self._hypotheses, Stumps):
             self._scorer = StumpScorer(
@@ -400,7 +402,7 @@ class RBoostRankClassifier(BaseBoostingClassifier):
                 "weak_learner differs from that of the fitted model: warm_start goes from trees "
                 "to trees only; set warm_start=False to begin anew"
             )
-        return Model(list(self._hypotheses), self.weights_, self._path)
+        return Model(list(self._hypotheses), self.weights_, self._path, state=self._state)
 
     def _scores(self, X: Any, team: ThreadTeam) -> NDArray:
         if self._scorer is not None:
