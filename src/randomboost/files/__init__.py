@@ -64,7 +64,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     estimator or Pipeline
-        The fitted model; its predictions are those of the model that was saved, bit for bit.
+        The fitted model; its scores are those of the model that was saved, bit for bit.
         Parameters that were objects are `NotSaved`: predictions need them not.
 
     Raises

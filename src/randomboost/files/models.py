@@ -234,8 +234,7 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Any:
     model = _new_classifier(header)
     n_features, n_rounds = count(header, "n_features", 2**31), count(header, "n_rounds", 2**31)
     taken.real("importances", n_features)  # the file is at least so long
-    classes = decode_labels(header.get("classes"))
-    need(len(classes) > 1 and len(np.unique(classes)) == len(classes), "its classes are not unique")
+    classes = _classes(header)
     model.classes_, model.n_features_in_, model.n_estimators_ = classes, n_features, n_rounds
     check_memory(
         8 * len(classes) * (n_features + 400),
@@ -267,6 +266,16 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Any:
         return model
     preparation = _unpack_preparation(header["preparation"], taken, n_features)
     return Pipeline([("preparation", preparation), ("classifier", model)])
+
+
+def _classes(header: dict[str, Any]) -> NDArray:
+    classes = decode_labels(header.get("classes"))
+    try:
+        rising = bool((classes[:-1] < classes[1:]).all())
+    except TypeError:
+        rising = False
+    need(len(classes) > 1 and rising, "its classes are not in order")
+    return classes
 
 
 def _new_classifier(header: dict[str, Any]) -> Any:
@@ -317,6 +326,8 @@ def _set_kept(model: Any, header: dict[str, Any], taken: Taken) -> int:
             setattr(model, key, taken.real_matrix(f"kept.{key}"))
         elif key in kept:
             setattr(model, key, decode(kept[key]))
+        else:
+            need(key == "_baseline", f"it has no {key!r}")  # which only trees have
     return n_columns
 
 
@@ -337,7 +348,9 @@ def _check_rounds(model: Any, rounds: Model) -> None:
         sizes = {len(row.members()) for row in rounds.hypotheses}
         code = getattr(model, "code_", np.eye(n_classes))
         fits = sizes == {code.shape[-1]} and shape == (n_rounds, code.shape[-1])
-        fits = fits and code.shape[:-1] == (n_classes,) and not getattr(model, "_shared", False)
+        fits = (
+            fits and code.shape[:-1] == (n_classes,) and getattr(model, "_shared", False) is False
+        )
         fits = fits and isinstance(getattr(model, "_code_settings", ()), tuple)
     else:
         fits = shape[:1] == (n_rounds,) and codes.shape == (n_rounds, n_classes)
