@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from sklearn.datasets import load_wine
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import randomboost
-from randomboost import RBoostProjClassifier, RBoostRankClassifier
+from randomboost import AdaBoostMHClassifier, RBoostProjClassifier, RBoostRankClassifier
+from randomboost.hypotheses import SmallTree
 from randomboost.weak_learners import small_tree
 
 X, y = load_wine(return_X_y=True)
@@ -41,3 +44,25 @@ def test_the_papers_settings():
     proj = RBoostProjClassifier.paper(n_estimators=7)
     assert (proj.n_estimators, proj.n_projections, proj.iterations_per_round) == (7, 1000, None)
     assert proj.fit(X, y).n_estimators_ <= 7
+
+
+@pytest.mark.parametrize("kind", [DecisionTreeClassifier, DecisionTreeRegressor])
+@pytest.mark.parametrize("leaves", [2, 8, 40])
+def test_a_tree_as_arrays_predicts_and_weighs_features_like_the_tree(kind, leaves):
+    weight = np.random.default_rng(0).uniform(0.1, 2.0, len(y))
+    tree = kind(max_leaf_nodes=leaves, random_state=0).fit(X, y % 2, sample_weight=weight)
+    arrays = SmallTree.from_sklearn(tree)
+    np.testing.assert_array_equal(arrays.predict(X), tree.predict(X))
+    importances = arrays.importances(X.shape[1])
+    np.testing.assert_allclose(importances / importances.sum(), tree.feature_importances_)
+
+
+def test_a_tree_without_splits():
+    tree = SmallTree.from_sklearn(DecisionTreeRegressor().fit(X, np.full(len(X), 0.25)))
+    np.testing.assert_array_equal(tree.predict(X[:3]), 0.25)
+
+
+def test_no_scikit_learn_tree_is_kept():
+    model = AdaBoostMHClassifier(n_estimators=3, weak_learner=DecisionTreeClassifier(max_depth=2))
+    row = model.fit(X, y)._rows[0]
+    assert all(isinstance(weak.estimator, SmallTree) for weak in row.members())

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import train_test_split
-from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -30,13 +30,15 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from .labels import class_factors, distinct_labels
 from .losses import Loss, get_loss
 from .merging import merge_samples
 from .parallel import OneBlasThread, ThreadTeam, resolve_threads
 from .progress import Progress
 from .scaling import StandardScaling
+from .solvers.corrective import solver_options
 from .tables import TableEncoding, category_columns, is_table
-from .training import BestRound, Model, Trainer, TrainingData
+from .training import BestRound, Model, Trainer, TrainingData, changed
 
 
 class FitInterruptedWarning(UserWarning):
@@ -47,6 +49,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
     """Base class; see the subclasses for the parameters."""
 
     _accept_sparse: ClassVar[bool] = False
+    _kept: ClassVar[tuple[str, ...]] = ()  # what a file holds beside the model (see `files`)
     _parameter_constraints: ClassVar[dict[str, list]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "weak_learner": [StrOptions({"stump", "real_stump", "wlda", "tree"}), HasMethods("fit")],
@@ -128,6 +131,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         *,
         X_val: Any = None,
         y_val: Any = None,
+        on_round: Callable[[Callable[[], BaseBoostingClassifier]], None] | None = None,
     ) -> BaseBoostingClassifier:
         """Fit the ensemble.
 
@@ -146,6 +150,9 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         X_val, y_val : array-like, default=None
             Validation data: its error is noted after every round, and with
             ``early_stopping=True`` it decides when to stop.
+        on_round : callable, default=None
+            Called after every round with a function that returns the model so far, a fitted
+            estimator of its own: to look at it, or to save it from time to time.
 
         Returns
         -------
@@ -153,15 +160,24 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             The fitted estimator.
         """
         work = copy.copy(self)
-        work._fit(X, y, sample_weight, X_val, y_val)
+        work._fit(X, y, sample_weight, X_val, y_val, on_round)
         self.__dict__ = work.__dict__
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> None:
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        X_val: Any,
+        y_val: Any,
+        on_round: Callable[..., None] | None,
+    ) -> None:
         self._validate_params()
         if self.n_jobs == 0:
             raise ValueError("n_jobs=0 has no meaning: use None or -1 for all cores, or a number")
         self._get_loss()
+        solver_options(getattr(self, "solver_options", None))
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val must be given together: one of them is missing")
         warm = self.warm_start and hasattr(self, "n_estimators_")
@@ -169,11 +185,9 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         sample_weight = _check_sample_weight(
             sample_weight, X, dtype=np.float64, ensure_non_negative=True
         )
-        class_factors = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
-        if not (np.isfinite(class_factors).all() and (class_factors >= 0).all()):
-            raise ValueError("class_weight has a negative or infinite weight: weights are >= 0")
         codes = np.searchsorted(self.classes_, y)
-        used = np.flatnonzero(sample_weight * class_factors[codes] > 0)
+        factors = class_factors(self.class_weight, self.classes_, codes, sample_weight)
+        used = np.flatnonzero(sample_weight * factors[codes] > 0)
         X, codes, sample_weight = merge_samples(X[used], codes[used], sample_weight[used])
         val_weight = None
         if X_val is not None:
@@ -188,29 +202,47 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             )
         if not warm:
             self._scaling = StandardScaling.learn(X, sample_weight) if self.scale else None
-            random = check_random_state(self.random_state)
-            self._seed = int(random.randint(2**31)) << 31 | int(random.randint(2**31))
+            self._seed = self._make_seed()
             self._dtype = X.dtype
         data = TrainingData(
             self._scaled(X),
             codes,
-            sample_weight * class_factors[codes],
+            sample_weight * factors[codes],
             None if X_val is None else self._scaled(X_val),
             y_val,
             val_weight,
         )
-        start = self._model() if warm else Model()
+        start = self._warm_model() if warm else Model()
         if self.n_estimators < len(start.hypotheses):
             raise ValueError(
                 f"n_estimators={self.n_estimators} is below the {len(start.hypotheses)} rounds of "
                 "the fitted model: raise it, or set warm_start=False to begin anew"
             )
-        self._train(data, start)
+        self._train(data, start, on_round)
+
+    def _make_seed(self) -> int:
+        random = check_random_state(self.random_state)
+        return int(random.randint(2**31)) << 31 | int(random.randint(2**31))
+
+    def _warm_model(self) -> Model:
+        """Return the model to go on from; what it was made with must not have changed."""
+        if bool(self.scale) != (self._scaling is not None):
+            raise changed("scale")
+        if isinstance(self.random_state, Integral) and self._make_seed() != self._seed:
+            raise changed("random_state")
+        self._need_path("a warm start")
+        self._check_unchanged()
+        return self._model()
+
+    def _check_unchanged(self) -> None:
+        """Raise where a parameter that a warm start cannot change has changed."""
 
     def _check_training_input(self, X: Any, y: Any, warm: bool) -> tuple[Any, NDArray]:
         if not warm:
             self._encoding = self._learn_encoding(X, y)
         X = self._encoded(X)
+        if getattr(y, "dtype", None) == np.dtype(object):
+            distinct_labels(y, "y")  # scikit-learn looks at the first label only
         X, y = validate_data(
             self,
             X,
@@ -222,7 +254,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             ensure_all_finite=self._finiteness(X),
         )
         check_classification_targets(y)
-        classes = np.unique(y)
+        classes = distinct_labels(y, "y")
         if warm and not np.array_equal(classes, self.classes_):
             raise ValueError(
                 "y has other classes than the fitted model: warm_start needs the same ones; set "
@@ -249,12 +281,13 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         return X_val, self._class_numbers(y_val, "y_val")
 
     def _class_numbers(self, y: NDArray, name: str) -> NDArray[np.int64]:
-        unknown = np.setdiff1d(y, self.classes_)
-        if len(unknown):
-            raise ValueError(
-                f"{name} has labels that the training data has not, such as {unknown[0]!s}: leave "
-                "those samples out"
-            )
+        known = set(self.classes_.tolist())
+        for label in distinct_labels(y, name).tolist():
+            if label not in known:
+                raise ValueError(
+                    f"{name} has labels that the training data has not, such as {label!s}: leave "
+                    "those samples out"
+                )
         return np.searchsorted(self.classes_, y)
 
     def _split(self, X: Any, codes: NDArray, sample_weight: NDArray) -> tuple[Any, ...]:
@@ -278,10 +311,13 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         )
         return X, X_val, codes, y_val, sample_weight, val_weight
 
-    def _train(self, data: TrainingData, start: Model) -> None:
+    def _train(
+        self, data: TrainingData, start: Model, on_round: Callable[..., None] | None
+    ) -> None:
         n_start = len(start.hypotheses)
         history: list[dict[str, float]] = []
-        best = BestRound(n_start)
+        best = self._best_before(n_start)
+        self.stopped_ = "still fitting"
         name = type(self).__name__
         with (
             ThreadTeam(resolve_threads(self.n_jobs)) as team,
@@ -290,8 +326,17 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         ):
             trainer = self._make_trainer(data, start, team)
             progress.say(trainer.note)
+
+            def snapshot() -> BaseBoostingClassifier:
+                return copy.copy(self)._with_rounds(trainer, history, n_start)
+
+            def after_round(done: int) -> None:
+                progress.update(done, f"loss {history[-1]['loss']:.5g}")
+                if on_round is not None:
+                    on_round(snapshot)
+
             try:
-                self.stopped_ = self._run_rounds(trainer, data, n_start, history, best, progress)
+                self.stopped_ = self._run_rounds(trainer, data, n_start, history, best, after_round)
                 final_loss = trainer.finish() if history else None
                 if final_loss is not None:
                     history[-1]["loss"] = final_loss
@@ -311,9 +356,30 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         n_rounds = best.round if keep_best else n_start + len(history)
         if not n_rounds:
             raise ValueError(f"no weak learner could be fitted: {self.stopped_}; check X, y and nu")
+        self._with_rounds(trainer, history, n_start, n_rounds)
+
+    def _best_before(self, n_start: int) -> BestRound:
+        """Return the best of the rounds that a warm start goes on from."""
+        best = BestRound(n_start)
+        old = getattr(self, "train_history_", {}) if n_start else {}
+        measures = old.get("validation_loss", old.get("validation_error", np.empty(0)))
+        for done, measure in enumerate(measures[:n_start], start=1):
+            best.note(measure, done)
+        return best
+
+    def _with_rounds(
+        self,
+        trainer: Trainer,
+        history: Sequence[dict[str, float]],
+        n_start: int,
+        n_rounds: int | None = None,
+    ) -> BaseBoostingClassifier:
+        """Take over the rounds of a trainer, all of them or the first so many."""
         self._append_history(history, n_start)
-        self.n_estimators_ = n_rounds
-        self._finish(trainer.model.truncated(n_rounds))
+        self.n_estimators_ = n_start + len(history) if n_rounds is None else n_rounds
+        self._proba_scale = self._probability_scale()
+        self._finish(trainer.model.truncated(self.n_estimators_))
+        return self
 
     def _run_rounds(
         self,
@@ -322,7 +388,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         n_start: int,
         history: list[dict[str, float]],
         best: BestRound,
-        progress: Progress,
+        after_round: Callable[[int], None],
     ) -> str:
         """Run rounds, filling `history` and `best`, and return why they ended."""
         while len(history) < self.n_estimators - n_start:
@@ -334,7 +400,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             measure = noted.get("validation_loss", noted.get("validation_error", np.inf))
             best.note(measure, done)
             history.append(noted)
-            progress.update(done, f"loss {noted['loss']:.5g}")
+            after_round(done)
             if self._stopping and done - best.round >= self.n_iter_no_change:
                 return f"no lower validation error for {self.n_iter_no_change} rounds"
         return "all rounds done"
@@ -349,6 +415,15 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             loss = trainer.validation_loss()
             if loss is not None:
                 noted["validation_loss"] = loss
+
+    def _need_path(self, what: str) -> None:
+        """Raise where the weights after every round are needed but were not saved."""
+        path = getattr(self, "_path", None)
+        if path is not None and len(path) < self.n_estimators_:
+            raise ValueError(
+                f"{what} of a totally corrective model needs its weights after every round, which "
+                "the file that it was loaded from has not: save it with dense=True"
+            )
 
     def _append_history(self, history: Sequence[dict[str, float]], n_start: int) -> None:
         new = {key: np.array([noted[key] for noted in history]) for key in (history or [{}])[0]}
@@ -417,7 +492,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _as_probabilities(self, decision: NDArray) -> NDArray:
         if decision.ndim == 1:
             decision = np.stack([np.zeros_like(decision), decision], axis=1)
-        return softmax(self._probability_scale() * decision, axis=1)
+        return softmax(self._proba_scale * decision, axis=1)
 
     def decision_function(self, X: Any) -> NDArray:
         """Return the score of every class.
@@ -485,6 +560,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             As `decision_function`.
         """
         X = self._prepared(X)
+        self._need_path("a staged prediction")
         for scores in self._staged_scores(X):
             yield self._as_decision(scores)
 
@@ -575,6 +651,25 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         scores[codes, samples] = -np.inf
         largest = self._largest_margin()
         return (own - scores.max(axis=0)) / (largest if largest > 0 else 1.0)
+
+    def save(self, path: Any, *, dense: bool = False, notes: dict[str, Any] | None = None) -> None:
+        """Write the fitted model to a file that `randomboost.load` reads.
+
+        Parameters
+        ----------
+        path : path
+            The file, ``.rboost`` by custom; one that is there is replaced, as a whole or not at
+            all.
+        dense : bool, default=False
+            Store also what can be made from the seed, the projections in use, and the weights
+            after every round, which staged predictions and a warm start of totally corrective
+            models need. The file grows with the number of classes then.
+        notes : dict or None, default=None
+            Anything JSON can hold, kept in the file for `randomboost.files.describe`.
+        """
+        from .files import save
+
+        save(self, path, dense=dense, notes=notes)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

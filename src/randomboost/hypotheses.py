@@ -95,6 +95,86 @@ class Stump:
 
 
 @dataclass(frozen=True)
+class SmallTree:
+    """A fitted decision tree as arrays, in place of scikit-learn's object.
+
+    Parameters
+    ----------
+    features : ndarray of int32 of shape (n_nodes,)
+        Feature of every split, -1 for a leaf.
+    thresholds : ndarray of float64
+        A sample goes left where its feature, as float32, is at most the threshold.
+    left, right : ndarray of int32
+        Children, which come after their parent; -1 for a leaf.
+    values : ndarray of float64
+        Outputs of the leaves.
+    gains : ndarray of float64
+        How much every split lowers the impurity.
+    """
+
+    features: NDArray[np.int32]
+    thresholds: NDArray
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    values: NDArray
+    gains: NDArray
+
+    @classmethod
+    def from_sklearn(cls, estimator: Any) -> SmallTree:
+        """Take over a fitted DecisionTreeClassifier or DecisionTreeRegressor.
+
+        Parameters
+        ----------
+        estimator : DecisionTreeClassifier or DecisionTreeRegressor
+            With one output.
+
+        Returns
+        -------
+        SmallTree
+            Its predictions, without the checks of its input.
+        """
+        tree = estimator.tree_
+        inner = tree.children_left >= 0
+        values = tree.value[:, 0, :]
+        if hasattr(estimator, "classes_"):
+            outputs = estimator.classes_[values.argmax(axis=1)]
+        else:
+            outputs = values[:, 0]
+        impurity = tree.weighted_n_node_samples * tree.impurity
+        gains = np.zeros(tree.node_count)
+        left, right = tree.children_left[inner], tree.children_right[inner]
+        with np.errstate(invalid="ignore"):  # the impurity of samples of no weight is infinite
+            gains[inner] = impurity[inner] - impurity[left] - impurity[right]
+        gains[~np.isfinite(gains)] = 0.0
+        return cls(
+            np.where(inner, tree.feature, -1).astype(np.int32),
+            np.where(inner, tree.threshold, 0.0),
+            tree.children_left.astype(np.int32),
+            tree.children_right.astype(np.int32),
+            np.where(inner, 0.0, outputs),
+            gains,
+        )
+
+    def predict(self, X: NDArray) -> NDArray:
+        """Return the output for every row."""
+        X = X.astype(np.float32)
+        rows, nodes = np.arange(len(X)), np.zeros(len(X), dtype=np.int32)
+        while True:
+            features = self.features[nodes]
+            inside = features >= 0
+            if not inside.any():
+                return self.values[nodes]
+            goes_left = X[rows, np.maximum(features, 0)] <= self.thresholds[nodes]
+            children = np.where(goes_left, self.left[nodes], self.right[nodes])
+            nodes = np.where(inside, children, nodes)
+
+    def importances(self, n_columns: int) -> NDArray:
+        """Return the share of every column in the gains."""
+        inner = self.features >= 0
+        return np.bincount(self.features[inner], self.gains[inner], minlength=n_columns)
+
+
+@dataclass(frozen=True)
 class FittedEstimator:
     """A fitted scikit-learn estimator on some columns.
 
@@ -103,7 +183,8 @@ class FittedEstimator:
     columns : ndarray of int64
         The columns that it was fitted on.
     estimator : object
-        Its predictions are -1 or +1 (a classifier) or are cut to [-1, 1] (a regressor).
+        Its predictions are -1 or +1 (a classifier) or are cut to [-1, 1] (a regressor). A
+        `SmallTree` in place of a decision tree.
     negative, positive : float
         Outputs where it predicts -1 and +1; predictions between are interpolated.
     """
@@ -206,7 +287,9 @@ def column_importances(hypothesis: FittedEstimator) -> NDArray:
         From feature_importances_ or coef_; all equal where the estimator has neither.
     """
     estimator = hypothesis.estimator
-    if hasattr(estimator, "feature_importances_"):
+    if isinstance(estimator, SmallTree):
+        part = estimator.importances(len(hypothesis.columns))
+    elif hasattr(estimator, "feature_importances_"):
         part = np.asarray(estimator.feature_importances_)
     elif hasattr(estimator, "coef_"):
         part = np.abs(np.asarray(estimator.coef_).reshape(-1, len(hypothesis.columns))).sum(axis=0)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
-from ..hypotheses import FittedEstimator
+from ..hypotheses import FittedEstimator, SmallTree
 from .wlda import DIMENSIONS_PER_ROUND
 
 _LEAVES = 8  # of the trees that "tree" stands for
@@ -20,6 +20,15 @@ def small_tree() -> Any:
     from sklearn.tree import DecisionTreeClassifier
 
     return DecisionTreeClassifier(max_leaf_nodes=_LEAVES)
+
+
+def _compact(estimator: Any) -> Any:
+    """Return a decision tree as arrays, any other fitted estimator as it is."""
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    if type(estimator) in (DecisionTreeClassifier, DecisionTreeRegressor):
+        return SmallTree.from_sklearn(estimator)
+    return estimator
 
 
 class EstimatorLearner:
@@ -83,6 +92,7 @@ class EstimatorLearner:
         values = self._points.block(columns).T
         size = np.abs(weights[used])
         estimator.fit(values[used], np.sign(weights[used]), sample_weight=size / size.mean())
+        estimator = _compact(estimator)
         found = FittedEstimator(columns, estimator)
         edge = float(weights @ found.outputs(self._points))
         if edge < 0:
