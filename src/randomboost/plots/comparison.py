@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter
+from matplotlib.ticker import LogLocator, NullLocator
 
 from ..significance import Comparison, compare
-from .style import FAINT, INK, SIZE, color, dress, marker, shorten_all, start
+from .style import FAINT, INK, SIZE, color, dress, marker, shorten_all, show_percent, start
 
 _TESTS = {
     "corrected_t": "corrected t-test, Holm",
@@ -95,7 +95,7 @@ class ErrorsDisplay:
         ax.set_yticks(places, shorten_all([self.names[number] for number in order]))
         ax.set_ylim(len(order) - 0.5, -0.5)
         if self.label == "error":
-            ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=None))
+            show_percent(ax.xaxis)
         ax.set_xlabel(f"{self.label} (diamond: mean)")
         dress(ax)
         return self
@@ -182,7 +182,7 @@ class TradeOffDisplay:
         ax.xaxis.set_major_locator(LogLocator(subs=subs, numticks=12))
         ax.xaxis.set_minor_locator(NullLocator())
         ax.xaxis.set_major_formatter("{x:g}" if most < 1e4 else "{x:,.0f}")
-        ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=None))
+        show_percent(ax.yaxis)
         ax.margins(0.08, 0.1)
         if legend:
             ax.legend(

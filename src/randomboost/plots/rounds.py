@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, PercentFormatter
+from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 from sklearn.metrics import log_loss
 
@@ -21,6 +21,7 @@ from .style import (
     dress,
     need,
     shorten,
+    show_percent,
     split_pipeline,
     start,
 )
@@ -219,7 +220,7 @@ class RoundsDisplay:
             ax.yaxis.set_minor_locator(NullLocator())
             ax.yaxis.set_major_formatter("{x:g}")
         if self.metric == "error":
-            ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=None))
+            show_percent(ax.yaxis)
             if not log:
                 ax.set_ylim(bottom=0)
         if len(self.lines_) > 1 or self.metric != "objective":
