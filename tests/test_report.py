@@ -124,7 +124,7 @@ def compared(table, tmp_path_factory):
             name,
             list(0.1 * (place + 1) + 0.02 * random.random(5)),
             log_loss=[] if place == 2 else [0.3 + place] * 5,
-            fit_seconds=[10.0**place] * 5,
+            fit_seconds=np.full(5, 10.0**place),
             predict_seconds=[0.001] * 5,
             size=[2000.0 * (3 - place)] * 5,
             note=HOSTILE if place == 1 else "",

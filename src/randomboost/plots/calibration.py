@@ -167,7 +167,7 @@ class ReliabilityDisplay:
         ax.set(
             xlabel="probability of the predicted class (bars: samples)",
             ylabel="predictions that are right",
-            xlim=(0, 1.01),
+            xlim=(0, 1.03),
             ylim=(0, 1.03),
         )
         dress(ax)

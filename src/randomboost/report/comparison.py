@@ -112,7 +112,7 @@ def write_comparison_report(
         notes=list(notes),
         scores=_scores(comparison, parts),
         models=_rows(results, comparison),
-        measured=[name for name in _MEASURES if any(getattr(result, name) for result in results)],
+        measured=[name for name in _MEASURES if any(len(getattr(r, name)) for r in results)],
         test=_WORDS[parts] if n_parts > 1 else "",
         drawings=drawings.done,
         names=names,
