@@ -1,0 +1,67 @@
+"""
+Saving a model
+==============
+
+A ``.rboost`` file holds arrays and JSON, nothing that runs. It is small, because projections come
+from the seed, and gives the same predictions, bit for bit, wherever it is loaded.
+"""
+
+# %%
+import os
+import pickle
+import tempfile
+
+import numpy as np
+from sklearn.datasets import load_wine
+from sklearn.model_selection import train_test_split
+
+from randomboost import RBoostRankClassifier, files, load
+
+X, y = load_wine(return_X_y=True, as_frame=True)
+X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+folder = tempfile.TemporaryDirectory()
+path = os.path.join(folder.name, "wine.rboost")
+
+# %%
+# Save and load. ``notes`` is for anything that should stay with the model.
+
+model = RBoostRankClassifier(random_state=0).fit(X_train, y_train)
+model.save(path, notes={"data": "scikit-learn's wine"})
+again = load(path)
+print("the same:", np.array_equal(model.predict_proba(X_test), again.predict_proba(X_test)))
+print(
+    f"file {os.path.getsize(path) / 1000:.0f} kB, pickle {len(pickle.dumps(model)) / 1000:.0f} kB"
+)
+
+# %%
+# What a file says of itself, without making the model:
+
+about = files.describe(path)
+for key in ("class", "n_rounds", "classes", "n_features", "bytes", "notes"):
+    print(f"{key}: {about[key]}")
+
+# %%
+# Stumps are smaller still: a number, a cut and a weight each.
+
+stumps = RBoostRankClassifier.paper(n_estimators=300, n_projections=2000, random_state=0)
+stumps.fit(X_train, y_train).save(path)
+print(f"300 stumps: {os.path.getsize(path) / 1000:.1f} kB")
+
+# %%
+# A long fit can be saved as it goes: ``on_round`` is called after every round with a function
+# that returns the model so far. A loaded model goes on by a warm start, and ends as the same model
+# as if it had never been interrupted.
+
+
+def save_now_and_then(snapshot):
+    so_far = snapshot()
+    if so_far.n_estimators_ % 25 == 0:
+        so_far.save(path)
+
+
+RBoostRankClassifier(60, random_state=0).fit(X_train, y_train, on_round=save_now_and_then)
+rest = load(path)
+print(f"{rest.n_estimators_} rounds in the file")
+rest.set_params(n_estimators=120, warm_start=True).fit(X_train, y_train)
+print("the same:", np.array_equal(model.predict_proba(X_test), rest.predict_proba(X_test)))
+folder.cleanup()
