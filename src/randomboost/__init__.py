@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .classical.mh import AdaBoostMHClassifier
     from .classical.mo import AdaBoostMOClassifier
     from .classical.multiboost import MultiBoostClassifier
+    from .files import load
     from .proj import RBoostProjClassifier
     from .rank import RBoostRankClassifier
 
@@ -27,6 +28,7 @@ __all__ = [
     "MultiBoostClassifier",
     "RBoostProjClassifier",
     "RBoostRankClassifier",
+    "load",
 ]
 
 _HOMES = {
@@ -38,6 +40,7 @@ _HOMES = {
     "MultiBoostClassifier": "classical.multiboost",
     "RBoostProjClassifier": "proj",
     "RBoostRankClassifier": "rank",
+    "load": "files",
 }
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -49,6 +49,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
     """Base class; see the subclasses for the parameters."""
 
     _accept_sparse: ClassVar[bool] = False
+    _kept: ClassVar[tuple[str, ...]] = ()  # what a file holds beside the model (see `files`)
     _parameter_constraints: ClassVar[dict[str, list]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "weak_learner": [StrOptions({"stump", "real_stump", "wlda", "tree"}), HasMethods("fit")],
@@ -130,6 +131,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         *,
         X_val: Any = None,
         y_val: Any = None,
+        on_round: Callable[[Callable[[], BaseBoostingClassifier]], None] | None = None,
     ) -> BaseBoostingClassifier:
         """Fit the ensemble.
 
@@ -148,6 +150,9 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         X_val, y_val : array-like, default=None
             Validation data: its error is noted after every round, and with
             ``early_stopping=True`` it decides when to stop.
+        on_round : callable, default=None
+            Called after every round with a function that returns the model so far, a fitted
+            estimator of its own: to look at it, or to save it from time to time.
 
         Returns
         -------
@@ -155,11 +160,19 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             The fitted estimator.
         """
         work = copy.copy(self)
-        work._fit(X, y, sample_weight, X_val, y_val)
+        work._fit(X, y, sample_weight, X_val, y_val, on_round)
         self.__dict__ = work.__dict__
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> None:
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        X_val: Any,
+        y_val: Any,
+        on_round: Callable[..., None] | None,
+    ) -> None:
         self._validate_params()
         if self.n_jobs == 0:
             raise ValueError("n_jobs=0 has no meaning: use None or -1 for all cores, or a number")
@@ -205,7 +218,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
                 f"n_estimators={self.n_estimators} is below the {len(start.hypotheses)} rounds of "
                 "the fitted model: raise it, or set warm_start=False to begin anew"
             )
-        self._train(data, start)
+        self._train(data, start, on_round)
 
     def _make_seed(self) -> int:
         random = check_random_state(self.random_state)
@@ -213,6 +226,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _warm_model(self) -> Model:
         """Return the model to go on from; what it was made with must not have changed."""
+        self._need_path("a warm start")
         if bool(self.scale) != (self._scaling is not None):
             raise changed("scale")
         if isinstance(self.random_state, Integral) and self._make_seed() != self._seed:
@@ -293,10 +307,13 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         )
         return X, X_val, codes, y_val, sample_weight, val_weight
 
-    def _train(self, data: TrainingData, start: Model) -> None:
+    def _train(
+        self, data: TrainingData, start: Model, on_round: Callable[..., None] | None
+    ) -> None:
         n_start = len(start.hypotheses)
         history: list[dict[str, float]] = []
-        best = BestRound(n_start)
+        best = self._best_before(n_start)
+        self.stopped_ = "still fitting"
         name = type(self).__name__
         with (
             ThreadTeam(resolve_threads(self.n_jobs)) as team,
@@ -305,8 +322,17 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         ):
             trainer = self._make_trainer(data, start, team)
             progress.say(trainer.note)
+
+            def snapshot() -> BaseBoostingClassifier:
+                return copy.copy(self)._with_rounds(trainer, history, n_start)
+
+            def after_round(done: int) -> None:
+                progress.update(done, f"loss {history[-1]['loss']:.5g}")
+                if on_round is not None:
+                    on_round(snapshot)
+
             try:
-                self.stopped_ = self._run_rounds(trainer, data, n_start, history, best, progress)
+                self.stopped_ = self._run_rounds(trainer, data, n_start, history, best, after_round)
                 final_loss = trainer.finish() if history else None
                 if final_loss is not None:
                     history[-1]["loss"] = final_loss
@@ -326,9 +352,30 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         n_rounds = best.round if keep_best else n_start + len(history)
         if not n_rounds:
             raise ValueError(f"no weak learner could be fitted: {self.stopped_}; check X, y and nu")
+        self._with_rounds(trainer, history, n_start, n_rounds)
+
+    def _best_before(self, n_start: int) -> BestRound:
+        """Return the best of the rounds that a warm start goes on from."""
+        best = BestRound(n_start)
+        old = getattr(self, "train_history_", {}) if n_start else {}
+        measures = old.get("validation_loss", old.get("validation_error", np.empty(0)))
+        for done, measure in enumerate(measures[:n_start], start=1):
+            best.note(measure, done)
+        return best
+
+    def _with_rounds(
+        self,
+        trainer: Trainer,
+        history: Sequence[dict[str, float]],
+        n_start: int,
+        n_rounds: int | None = None,
+    ) -> BaseBoostingClassifier:
+        """Take over the rounds of a trainer, all of them or the first so many."""
         self._append_history(history, n_start)
-        self.n_estimators_ = n_rounds
-        self._finish(trainer.model.truncated(n_rounds))
+        self.n_estimators_ = n_start + len(history) if n_rounds is None else n_rounds
+        self._proba_scale = self._probability_scale()
+        self._finish(trainer.model.truncated(self.n_estimators_))
+        return self
 
     def _run_rounds(
         self,
@@ -337,7 +384,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         n_start: int,
         history: list[dict[str, float]],
         best: BestRound,
-        progress: Progress,
+        after_round: Callable[[int], None],
     ) -> str:
         """Run rounds, filling `history` and `best`, and return why they ended."""
         while len(history) < self.n_estimators - n_start:
@@ -349,7 +396,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             measure = noted.get("validation_loss", noted.get("validation_error", np.inf))
             best.note(measure, done)
             history.append(noted)
-            progress.update(done, f"loss {noted['loss']:.5g}")
+            after_round(done)
             if self._stopping and done - best.round >= self.n_iter_no_change:
                 return f"no lower validation error for {self.n_iter_no_change} rounds"
         return "all rounds done"
@@ -364,6 +411,15 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             loss = trainer.validation_loss()
             if loss is not None:
                 noted["validation_loss"] = loss
+
+    def _need_path(self, what: str) -> None:
+        """Raise where the weights after every round are needed but were not saved."""
+        path = getattr(self, "_path", None)
+        if path is not None and len(path) < self.n_estimators_:
+            raise ValueError(
+                f"{what} of a totally corrective model needs its weights after every round, which "
+                "the file that it was loaded from has not: save it with dense=True"
+            )
 
     def _append_history(self, history: Sequence[dict[str, float]], n_start: int) -> None:
         new = {key: np.array([noted[key] for noted in history]) for key in (history or [{}])[0]}
@@ -432,7 +488,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _as_probabilities(self, decision: NDArray) -> NDArray:
         if decision.ndim == 1:
             decision = np.stack([np.zeros_like(decision), decision], axis=1)
-        return softmax(self._probability_scale() * decision, axis=1)
+        return softmax(self._proba_scale * decision, axis=1)
 
     def decision_function(self, X: Any) -> NDArray:
         """Return the score of every class.
@@ -500,6 +556,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             As `decision_function`.
         """
         X = self._prepared(X)
+        self._need_path("a staged prediction")
         for scores in self._staged_scores(X):
             yield self._as_decision(scores)
 
@@ -590,6 +647,25 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         scores[codes, samples] = -np.inf
         largest = self._largest_margin()
         return (own - scores.max(axis=0)) / (largest if largest > 0 else 1.0)
+
+    def save(self, path: Any, *, dense: bool = False, notes: dict[str, Any] | None = None) -> None:
+        """Write the fitted model to a file that `randomboost.load` reads.
+
+        Parameters
+        ----------
+        path : path
+            The file, ``.rboost`` by custom; one that is there is replaced, as a whole or not at
+            all.
+        dense : bool, default=False
+            Store also what can be made from the seed, the projections in use, and the weights
+            after every round, which staged predictions and a warm start of totally corrective
+            models need. The file grows with the number of classes then.
+        notes : dict or None, default=None
+            Anything JSON can hold, kept in the file for `randomboost.files.describe`.
+        """
+        from .files import save
+
+        save(self, path, dense=dense, notes=notes)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

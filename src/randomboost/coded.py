@@ -48,7 +48,7 @@ class CodedClassifier(BaseBoostingClassifier):
         with ThreadTeam(1) as team:
             coding = self._coding(team)
             for t, weights in enumerate(self._path or [], start=1):
-                yield coding.effective(weights, t).T @ outputs[:t]
+                yield coding.effective(weights, t, keep=True).T @ outputs[:t]
 
     def _largest_margin(self) -> float:
         return largest_vote_margin(self._effective)

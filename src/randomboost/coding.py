@@ -36,8 +36,11 @@ class Coding(Protocol):
         """Note that round t chose `code`; return the weights to start its solve from."""
         ...
 
-    def effective(self, weights: NDArray, n_rounds: int) -> NDArray:
-        """Return the effective weights A, shape (n_rounds, n_classes)."""
+    def effective(self, weights: NDArray, n_rounds: int, *, keep: bool = False) -> NDArray:
+        """Return the effective weights A, shape (n_rounds, n_classes).
+
+        With `keep` what is made for it is kept for calls to come.
+        """
         ...
 
     def constraints(self, moments: NDArray, which: NDArray[np.int64] | None = None) -> NDArray:
@@ -99,16 +102,28 @@ class AllCodes:
         """Return the weights as they are: all codes of a round count."""
         return weights
 
-    def effective(self, weights: NDArray, n_rounds: int) -> NDArray:
+    def effective(self, weights: NDArray, n_rounds: int, *, keep: bool = False) -> NDArray:
         """Return ``A_tr = sum_v w_v P^(r)_vt``, shape (n_rounds, n_classes)."""
-        self._need(n_rounds)
         k = self._projection.n_classes
         used = np.flatnonzero(weights)
-        flat = weighted_sum(self._rows, used, weights[used], n_rounds * k, self._team)
-        return flat.reshape(n_rounds, k)
+        if keep:
+            self._need(n_rounds)
+        if self._rows.shape[1] >= n_rounds * k:
+            flat = weighted_sum(self._rows, used, weights[used], n_rounds * k, self._team)
+            return flat.reshape(n_rounds, k)
+        parts = [np.empty((0, k))]
+        for first in range(0, n_rounds, _ROUNDS_AT_A_TIME):
+            last = min(first + _ROUNDS_AT_A_TIME, n_rounds)
+            size = (last - first) * k
+            rows = self._projection.rows(used, (first, last), np.float32)
+            rows = np.ascontiguousarray(rows.transpose(1, 2, 0)).reshape(len(used), size)
+            flat = weighted_sum(rows, np.arange(len(used)), weights[used], size, self._team)
+            parts.append(flat.reshape(-1, k))
+        return np.concatenate(parts)
 
     def constraints(self, moments: NDArray, which: NDArray[np.int64] | None = None) -> NDArray:
         """Return ``sum_tr M_tr P^(r)_vt`` for all, or for the given, v (logDual)."""
+        self._need(len(moments))
         flat = np.ascontiguousarray(moments).reshape(-1)
         return dots(self._rows, self._all if which is None else which, flat, self._team)
 
@@ -161,7 +176,7 @@ class RoundCodes:
         self._codes[t] = self.codes(t)[:, code]
         return np.append(weights[:t], 0.0)
 
-    def effective(self, weights: NDArray, n_rounds: int) -> NDArray:
+    def effective(self, weights: NDArray, n_rounds: int, *, keep: bool = False) -> NDArray:
         """Return ``A_tr = w_t P^(r)_{v_t t}``, shape (n_rounds, n_classes)."""
         return weights[:n_rounds, None] * self._codes[:n_rounds].astype(weights.dtype, copy=False)
 
@@ -201,7 +216,7 @@ class FreeVotes:
         """Add a weight for every class."""
         return np.concatenate([weights[: t * len(self._codes)], np.zeros(len(self._codes))])
 
-    def effective(self, weights: NDArray, n_rounds: int) -> NDArray:
+    def effective(self, weights: NDArray, n_rounds: int, *, keep: bool = False) -> NDArray:
         """Return the weights as a matrix, shape (n_rounds, n_classes)."""
         return weights.reshape(-1, len(self._codes))[:n_rounds]
 

@@ -183,7 +183,8 @@ class FittedEstimator:
     columns : ndarray of int64
         The columns that it was fitted on.
     estimator : object
-        A `SmallTree` for decision trees. Its predictions are -1 or +1 (a classifier) or are cut to [-1, 1] (a regressor).
+        Its predictions are -1 or +1 (a classifier) or are cut to [-1, 1] (a regressor). A
+        `SmallTree` in place of a decision tree.
     negative, positive : float
         Outputs where it predicts -1 and +1; predictions between are interpolated.
     """

@@ -127,6 +127,7 @@ class RBoostProjClassifier(CodedClassifier):
     True
     """
 
+    _kept = ("_projection", "_selection")
     _parameter_constraints: ClassVar[dict[str, list]] = {
         **BaseBoostingClassifier._parameter_constraints,
         "n_projections": [Interval(Integral, 1, 2**31, closed="left")],

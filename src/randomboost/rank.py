@@ -176,6 +176,7 @@ class RBoostRankClassifier(BaseBoostingClassifier):
     True
     """
 
+    _kept = ("_projection", "_baseline")
     _accept_sparse = True
     _parameter_constraints: ClassVar[dict[str, list]] = {
         **BaseBoostingClassifier._parameter_constraints,
@@ -386,6 +387,7 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         self._hypotheses = pack(model.hypotheses)
         self.weights_ = model.weights
         self._path = model.path
+        self._state = model.state
         self._scorer: Any = None
         if isinstance(self._hypotheses, Stumps):
             self._scorer = StumpScorer(
@@ -409,7 +411,7 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         other = changed_parameter(made, self._kind(), self._n_projections(), self.density)
         if other is not None:
             raise changed(other)
-        return Model(list(self._hypotheses), self.weights_, self._path)
+        return Model(list(self._hypotheses), self.weights_, self._path, state=self._state)
 
     def _scores(self, X: Any, team: ThreadTeam) -> NDArray:
         if self._scorer is not None:

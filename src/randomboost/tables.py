@@ -3,7 +3,8 @@
 The categories of a column are put in the order of the first axis of a correspondence analysis of
 categories and classes, so that categories with similar classes stand side by side. One cut then
 separates two groups of them, and further ones any single category. Categories that training did
-not have, and missing ones, become missing values.
+not have, and missing ones, become missing values. `TablePreparation` does that, and fills in what
+is missing, for the classifiers that take neither categories nor missing values.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .labels import distinct_labels
 
@@ -114,3 +117,104 @@ class TableEncoding:
             if name in X.columns:
                 encoded[name] = X[name].astype(object).map(places).astype(np.float64)
         return encoded
+
+
+class TablePreparation(TransformerMixin, BaseEstimator):
+    """Makes numbers without gaps of a pandas table with categories and missing values.
+
+    Trees of `RBoostRankClassifier` need it not; put it before any other classifier. Categories
+    become numbers (see `randomboost.tables`), missing values and unknown categories the mean of
+    their column.
+
+    Attributes
+    ----------
+    encoding_ : TableEncoding
+        The numbers of the categories.
+    means_ : ndarray of shape (n_features_in_,)
+        What is filled in; 0 for a column that has no value at all.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where they are strings.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from randomboost.tables import TablePreparation
+    >>> table = pd.DataFrame({"size": [1.0, None, 3.0], "colour": ["red", "blue", "red"]})
+    >>> TablePreparation().fit_transform(table, [0, 1, 0])
+    array([[1., 0.],
+           [2., 1.],
+           [3., 0.]])
+    """
+
+    def fit(self, X: Any, y: Any) -> TablePreparation:
+        """Learn numbers and means from training data.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+            Training data.
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        Returns
+        -------
+        self
+            The fitted transformer.
+        """
+        encoding = TableEncoding.learn(X, y) if is_table(X) else TableEncoding({})
+        values = self._values(X, encoding, y, reset=True)
+        known = ~np.isnan(values)
+        counts = np.maximum(known.sum(axis=0), 1)
+        self.means_ = np.where(known, values, 0.0).sum(axis=0) / counts
+        self.encoding_ = encoding
+        return self
+
+    def transform(self, X: Any) -> NDArray:
+        """Return the numbers.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            Numbers, none missing.
+        """
+        check_is_fitted(self)
+        values = self._values(X, self.encoding_, "no_validation", reset=False)
+        return np.where(np.isnan(values), self.means_, values)
+
+    def _values(self, X: Any, encoding: TableEncoding, y: Any, *, reset: bool) -> NDArray:
+        if is_table(X):
+            X = encoding.apply(X)
+        checked = validate_data(
+            self, X, y, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan"
+        )
+        return checked if isinstance(y, str) else checked[0]
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray:
+        """Return the names of the columns, which stay as they are.
+
+        Parameters
+        ----------
+        input_features : ignored
+            For scikit-learn's sake.
+
+        Returns
+        -------
+        ndarray of str
+            The names.
+        """
+        check_is_fitted(self)
+        numbered = [f"x{j}" for j in range(self.n_features_in_)]
+        return np.asarray(getattr(self, "feature_names_in_", numbered), dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.target_tags.required = True
+        return tags

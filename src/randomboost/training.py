@@ -45,21 +45,29 @@ class Model:
     weights : ndarray or list
         The single vector w, or the weights by round.
     path : list of ndarray or None
-        For totally corrective training the vector after every round.
+        For totally corrective training the vector after every round; empty in a model from a
+        file without them.
     codes : list
         What else a round chose: its code (RBoost-proj) or its votes (the classical family).
+    state : dict of str to ndarray
+        What else a trainer needs to go on after the last round as if it had not stopped.
     """
 
     hypotheses: list[Any] = field(default_factory=list)
     weights: Any = field(default_factory=lambda: np.empty(0))
     path: list[NDArray] | None = None
     codes: list[Any] = field(default_factory=list)
+    state: dict[str, NDArray] = field(default_factory=dict)
 
     def truncated(self, n_rounds: int) -> Model:
         """Return the model as it was after `n_rounds` rounds."""
         if self.path is None:
             return Model(
-                self.hypotheses[:n_rounds], self.weights[:n_rounds], None, self.codes[:n_rounds]
+                self.hypotheses[:n_rounds],
+                self.weights[:n_rounds],
+                None,
+                self.codes[:n_rounds],
+                self.state if n_rounds == len(self.hypotheses) else {},
             )
         return Model(
             self.hypotheses[:n_rounds],

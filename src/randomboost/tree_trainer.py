@@ -83,9 +83,10 @@ class TreeTrainer(Trainer):
         self._subsample = estimator.subsample
         self._negligible = estimator.negligible
         self._most_points = estimator.max_points or max(8 * n_samples, 20_000)
-        self._low = 0.0
-        self._shares = view.weights / view.weights.sum()
-        self._due, self._earned, self._tries = np.zeros((3, len(self._shares)))
+        self._low = float(start.state.get("low", 0.0))
+        families = np.zeros((3, len(view.weights)))
+        self._due, self._earned, self._tries = start.state.get("families", families).copy()
+        self._shares = self._find_shares()
         size = n_classes * n_samples
         self._points = (
             np.empty(size, np.int32),
@@ -196,6 +197,10 @@ class TreeTrainer(Trainer):
         self._add_to_validation(tree, weight)
         self.model.hypotheses.append(tree)
         self.model.weights = np.append(self.model.weights, weight)
+        self.model.state = {
+            "low": np.array(self._low),
+            "families": np.array([self._due, self._earned, self._tries]),
+        }
         self._slopes = self._objective.slopes(self._scores)
         return {
             "loss": self._slopes.loss,
@@ -204,13 +209,18 @@ class TreeTrainer(Trainer):
         }
 
     def _credit(self, family: int, gain: float) -> None:
-        """Move the shares of the families towards what their trees gained."""
+        """Note what a tree of a family gained."""
         self._earned[family] = _MEMORY * self._earned[family] + gain
         self._tries[family] = _MEMORY * self._tries[family] + 1
+        self._shares = self._find_shares()
+
+    def _find_shares(self) -> NDArray:
+        """Return the shares of the families, once all were tried by what their trees gained."""
+        wanted = self._view.weights
         if self._tries.min() > 0:
             earned = self._earned / self._tries
-            wanted = self._view.weights * (_FLOOR + (1 - _FLOOR) * earned / earned.mean())
-            self._shares = wanted / wanted.sum()
+            wanted = wanted * (_FLOOR + (1 - _FLOOR) * earned / earned.mean())
+        return wanted / wanted.sum()
 
     def _as_tree(self, grown: Any) -> tuple[Tree, float, NDArray]:
         """Return a grown tree with outputs in [-1, 1], its weight, and its cuts as bins."""

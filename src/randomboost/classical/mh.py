@@ -149,6 +149,7 @@ class AdaBoostMHClassifier(DichotomyClassifier, VoteBoostingClassifier):
     True
     """
 
+    _kept = ("_shared",)
     _parameter_constraints: ClassVar[dict[str, list]] = {
         **CLASSICAL_CONSTRAINTS,
         "votes": [StrOptions({"per_class", "shared"})],

@@ -148,6 +148,7 @@ class AdaBoostMOClassifier(DichotomyClassifier):
     True
     """
 
+    _kept = ("code_", "_code_settings")
     _parameter_constraints: ClassVar[dict[str, list]] = {
         **CLASSICAL_CONSTRAINTS,
         "code": [StrOptions({"complete", "random"})],

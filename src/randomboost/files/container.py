@@ -32,11 +32,8 @@ VERSION = 1
 _HEAD = struct.Struct("<8sII")
 _CHECKSUM = 32
 _MOST_DIMENSIONS = 3
-_DTYPES = {
-    name: np.dtype(name).newbyteorder("<")
-    for name in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
-    + ("uint64", "float32", "float64")
-}
+_KINDS = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64"
+_DTYPES = {name: np.dtype(name).newbyteorder("<") for name in _KINDS.split()}
 
 
 class ModelFileError(ValueError):

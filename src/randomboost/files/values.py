@@ -139,7 +139,12 @@ def decode_labels(labels: Any) -> NDArray:
     try:
         kind, values = labels["dtype"], labels["values"]
         known = kind in ("object", "str", "bool") or np.dtype(kind).kind in "iuf"
-        if not known or not all(isinstance(value, _PLAIN) for value in values):
+        plain = isinstance(values, list) and all(isinstance(value, _PLAIN) for value in values)
+        if (
+            not known
+            or not plain
+            or (kind == "str" and not all(isinstance(v, str) for v in values))
+        ):
             raise TypeError("no labels")
         if kind == "str" and 4 * len(values) * max(map(len, values), default=0) > _MOST_BYTES:
             raise ValueError("strings of very different lengths")
