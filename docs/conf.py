@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -103,12 +104,17 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "remove_config_comments": True,
     "show_memory": False,
+    "capture_repr": (),
     "min_reported_time": 5,
-    "matplotlib_animations": False,
-    "copyfile_regex": "",
 }
+
+
+def escape_names(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Keep names such as ``n_features_in_`` in the types of docstrings from being read as links."""
+    lines[:] = [re.sub(r"(?<=\w)_(?=[,)])", r"\\_", line) for line in lines]
 
 
 def setup(app: Any) -> None:
     """Draw the pictures of the pages before the pages are read."""
     app.connect("builder-inited", lambda app: pictures.draw_all(HERE / "pictures"))
+    app.connect("autodoc-process-docstring", escape_names)
