@@ -50,3 +50,17 @@ def test_the_reference_has_everything_public():
     listed = set(re.findall(r"^   ([\w.]+)$", (DOCS / "api.md").read_text(), re.MULTILINE))
     missing = {name for name in randomboost.__all__ if not listed & {name, f"files.{name}"}}
     assert not missing
+
+
+def test_the_citation_has_the_version():
+    lines = (ROOT / "CITATION.cff").read_text().splitlines()
+    assert f"version: {randomboost.__version__}" in lines
+
+
+def test_the_map_of_the_code_has_every_module():
+    page = (DOCS / "develop.md").read_text()
+    package = Path(randomboost.__file__).parent
+    modules = {path.stem for path in package.glob("[!_]*.py")}
+    modules |= {path.parent.name for path in package.glob("*/__init__.py")}
+    missing = {name for name in modules if f"`{name}`" not in page}
+    assert not missing, "docs/develop.md: add these to the map of the code"
