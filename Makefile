@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint docs bench bench-quick accuracy clean
+.PHONY: run test lint docs bench bench-quick paper clean
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -49,9 +49,10 @@ bench: $(VENV)/peers
 bench-quick: $(VENV)/peers
 	$(BIN)/python benchmarks/performance.py --quick --fresh
 
-# test errors beside the paper's
-accuracy: $(VENV)/ready
-	$(BIN)/python benchmarks/accuracy.py
+# the paper's tables and figures beside ours; `make paper PAPER="table-multiclass --quick"`
+PAPER ?= all --repeats 5
+paper: $(VENV)/ready
+	$(BIN)/python -m randomboost.paper run $(PAPER)
 
 clean:
 	rm -rf $(VENV) build docs/gallery docs/pictures docs/reference .pytest_cache .ruff_cache .mypy_cache .hypothesis
