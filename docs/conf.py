@@ -49,6 +49,7 @@ pygments_dark_style = "github-dark"
 autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings say more
 autodoc_member_order = "bysource"
+autodoc_mock_imports = ["onnx", "skl2onnx"]  # large, and nothing of them is shown
 numpydoc_show_class_members = False
 
 
@@ -76,6 +77,7 @@ EXAMPLES = [
     "imbalanced",
     "mixed_table",
     "stopping",
+    "see_a_model",
     "saving",
     "own_parts",
 ]
@@ -90,7 +92,8 @@ def plain_figures(gallery_conf: dict[str, Any], name: str) -> None:
     """Have the figures of an example drawn so that they read well on white and on black."""
     import matplotlib as mpl
 
-    mpl.rcParams.update(pictures.ANY_BACKGROUND)
+    if Path(name).stem != "see_a_model":  # `randomboost.plots` has colours of its own
+        mpl.rcParams.update(pictures.ANY_BACKGROUND)
 
 
 sphinx_gallery_conf = {

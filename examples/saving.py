@@ -1,6 +1,6 @@
 """
-Saving a model
-==============
+Saving and exporting a model
+============================
 
 A ``.rboost`` file holds arrays and JSON, nothing that runs. It is small, because projections come
 from the seed, and gives the same scores, bit for bit, wherever it is loaded.
@@ -17,6 +17,7 @@ from sklearn.datasets import load_wine
 from sklearn.model_selection import train_test_split
 
 from randomboost import RBoostRankClassifier, files, load
+from randomboost.c_source import to_c
 
 X, y = load_wine(return_X_y=True, as_frame=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
@@ -74,4 +75,12 @@ rest = load(path)
 print(f"{rest.n_estimators_} rounds in the file")
 rest.set_params(n_estimators=120, warm_start=True).fit(X_train, y_train)
 print("the same:", np.array_equal(model.predict_proba(X_test), rest.predict_proba(X_test)))
+
+# %%
+# For a device without Python: the model as one C file that needs nothing but the mathematical
+# library. A stump is a few numbers in constant tables.
+
+source = to_c(stumps)
+print(f"{len(source) / 1000:.0f} kB of C")
+print(source[: source.index("*/") + 2])
 folder.cleanup()
