@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .labels import distinct_labels
+
 _PRIOR = 2.0  # samples of average classes that every category is given beside its own
 
 
@@ -87,7 +89,8 @@ class TableEncoding:
         TableEncoding
             The encoding; without columns where X has none of categories.
         """
-        numbers = np.unique(np.asarray(y), return_inverse=True)[1].ravel()
+        y = np.asarray(y).ravel()
+        numbers = np.searchsorted(distinct_labels(y, "y"), y)
         places: dict[Hashable, dict[Hashable, float]] = {}
         for name in category_columns(X):
             values = X[name].astype(object)
