@@ -226,6 +226,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _warm_model(self) -> Model:
         """Return the model to go on from; what it was made with must not have changed."""
+        self._need_path("a warm start")
         if bool(self.scale) != (self._scaling is not None):
             raise changed("scale")
         if isinstance(self.random_state, Integral) and self._make_seed() != self._seed:
