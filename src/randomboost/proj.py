@@ -214,7 +214,7 @@ class RBoostProjClassifier(CodedClassifier):
                 self._seed,
                 OUTPUT_STREAM,
                 len(self.classes_),
-                self.n_projections,
+                int(self.n_projections),
             )
         return ProjTrainer(self, self._coding(team), data, start, team)
 
@@ -223,9 +223,9 @@ class RBoostProjClassifier(CodedClassifier):
             return RoundCodes(self._projection, team, self._codes)
         return AllCodes(self._projection, team)
 
-    def _model(self) -> Model:
+    def _refuse_changes(self) -> None:
+        super()._refuse_changes()
         if self.selection != self._selection:
             raise changed("selection")
         if self.n_projections != self._projection.n_projections:
             raise changed("n_projections")
-        return super()._model()

@@ -208,9 +208,12 @@ class AdaBoostMHClassifier(DichotomyClassifier, VoteBoostingClassifier):
     def _finish(self, model: Model) -> None:
         self._form._finish(self, model)
 
-    def _model(self) -> Model:
+    def _refuse_changes(self) -> None:
+        super()._refuse_changes()
         if self._shared != (self.votes == "shared"):
             raise changed("votes")
+
+    def _model(self) -> Model:
         return self._form._model(self)
 
     def _scores(self, X: Any, team: ThreadTeam) -> NDArray:

@@ -201,10 +201,10 @@ class AdaBoostMOClassifier(DichotomyClassifier):
             self._code_settings = (self.code, self.code_size)
         return DichotomyTrainer(self, self.code_, data, start, team)
 
-    def _model(self) -> Model:
+    def _refuse_changes(self) -> None:
+        super()._refuse_changes()
         if (self.code, self.code_size) != self._code_settings:
             raise changed("code or code_size")
-        return super()._model()
 
     def _make_code(self) -> NDArray:
         n_classes = len(self.classes_)
