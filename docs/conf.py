@@ -108,7 +108,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "show_memory": False,
     "capture_repr": (),
-    "min_reported_time": 5,
+    "min_reported_time": 3600,
 }
 
 
