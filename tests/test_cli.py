@@ -32,7 +32,7 @@ def run(*arguments, code=0, stdin=None):
 
 @pytest.fixture(scope="module")
 def flowers():
-    """A table with numbers, a category, a flag, a date, gaps, an identifier, and words as target."""
+    """A table with columns of every kind, gaps and an identifier."""
     rng = np.random.default_rng(0)
     n = 240
     species = rng.choice(["lily", "rose", "tulip"], n)
@@ -160,8 +160,9 @@ def test_rows_without_a_target_are_left_out(flowers, tmp_path):
 
 def test_settings_are_parsed_by_their_kind(files_of, tmp_path):
     out = tmp_path / "m.rboost"
-    run("train", files_of / "train.csv", "-t", "species", "-o", out, "-q", "--set", "n_estimators=1e1",
-        "--set", "learning_rate=1", "--set", "max_leaf_nodes=none", "--set", "scale=FALSE",
+    run("train", files_of / "train.csv", "-t", "species", "-o", out, "-q",
+        "--set", "n_estimators=1e1", "--set", "learning_rate=1",
+        "--set", "max_leaf_nodes=none", "--set", "scale=FALSE",
         "--set", "projection=axis", "--set", "class_weight=balanced")  # fmt: skip
     parameters = files.describe(out)["parameters"]
     assert parameters["n_estimators"] == 10

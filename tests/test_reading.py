@@ -271,7 +271,7 @@ def test_dates_in_an_unclear_form_and_empty_columns_are_left_out():
 
 
 def test_no_column_is_left():
-    with pytest.raises(DataError, match="no column is left.*always the same"):
+    with pytest.raises(DataError, match=r"no column is left.*always the same"):
         choose_columns(pd.DataFrame({"a": [1, 1, 1]}))
 
 

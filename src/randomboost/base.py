@@ -226,6 +226,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _warm_model(self) -> Model:
         """Return the model to go on from; what it was made with must not have changed."""
+        self._need_path("a warm start")
         if bool(self.scale) != (self._scaling is not None):
             raise changed("scale")
         if isinstance(self.random_state, Integral) and self._make_seed() != self._seed:
@@ -416,10 +417,15 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             if loss is not None:
                 noted["validation_loss"] = loss
 
+    @property
+    def _has_stages(self) -> bool:
+        """Whether the model after every round is known: not where its weights were not saved."""
+        path = getattr(self, "_path", None)
+        return path is None or len(path) >= self.n_estimators_
+
     def _need_path(self, what: str) -> None:
         """Raise where the weights after every round are needed but were not saved."""
-        path = getattr(self, "_path", None)
-        if path is not None and len(path) < self.n_estimators_:
+        if not self._has_stages:
             raise ValueError(
                 f"{what} of a totally corrective model needs its weights after every round, which "
                 "the file that it was loaded from has not: save it with dense=True"

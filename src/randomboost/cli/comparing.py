@@ -191,9 +191,8 @@ class ComparisonRun:
 
     def _table(self, entrants: list[Entrant], numbers: list[int]) -> Table:
         p_values = self._p_values(entrants)
-        table = plain_table(
-            "model", "error %", "±", "log loss", "fit", "predict", "size", "p against best"
-        )
+        table = plain_table("model", "error %", "±", "log loss", "fit", "predict", "size", "p")
+        table.columns[0].no_wrap = True
         rows = []
         for entrant in entrants:
             cells = self._cells(entrant, numbers)
@@ -217,7 +216,7 @@ class ComparisonRun:
 
     def _legend(self) -> str:
         return (
-            f"p: {_TEST}; * below 0.05\n"
+            f"\np: {_TEST}; * below 0.05\n"
             "size: the model file of ours, the pickled model of others; predict: one test fold"
         )
 

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from ..significance import Comparison, compare
 from ..tables import TablePreparation
 from .folds import Fold
 from .measuring import file_bytes, pickled_bytes, seconds
-from .models import make_model, needs_preparation
+from .models import TITLES, make_model, needs_preparation
 from .rivals import RIVALS
 from .scores import score
 
@@ -84,7 +83,7 @@ class Own(Entrant):
     """
 
     def __init__(self, key: str) -> None:
-        super().__init__(key, f"randomboost {key}")
+        super().__init__(key, TITLES[key])
 
     def make(self, X: Any, seed: int) -> Any:
         """Return the model, not fitted."""
@@ -197,7 +196,7 @@ class Contest:
         present, y_train = np.unique(self._y[train], return_inverse=True)
         if number == 0:
             entrant.warm_up(X_train, y_train)
-        model = clone(entrant.make(X, self._seed))
+        model = entrant.make(X, self._seed)
         fit_seconds = seconds(lambda: model.fit(X_train, y_train))
         last = model[-1] if hasattr(model, "steps") else model
         if getattr(last, "stopped_", None) == "interrupted":

@@ -22,6 +22,16 @@ MODELS = {
     "mo": "AdaBoostMOClassifier",
     "multiboost": "MultiBoostClassifier",
 }
+TITLES = {
+    "rank": "RBoost-rank",
+    "rank-paper": "RBoost-rank (paper)",
+    "proj": "RBoost-proj",
+    "adaboost": "AdaBoost",
+    "ecc": "AdaBoost.ECC",
+    "mh": "AdaBoost.MH",
+    "mo": "AdaBoost.MO",
+    "multiboost": "MultiBoost",
+}
 _WORDS = {"none": None, "true": True, "false": False}
 _ELSEWHERE = {
     "random_state": "--seed",

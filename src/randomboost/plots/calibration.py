@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
 
 from .margins import true_columns
-from .style import FAINT, INK, SIZE, color, dress, need, start
+from .style import FAINT, INK, SIZE, color, dress, need, show_percent, start
 
 
 class ReliabilityDisplay:
@@ -164,11 +163,11 @@ class ReliabilityDisplay:
             color=INK,
         )
         for axis in (ax.xaxis, ax.yaxis):
-            axis.set_major_formatter(PercentFormatter(1.0))
+            show_percent(axis)
         ax.set(
             xlabel="probability of the predicted class (bars: samples)",
             ylabel="predictions that are right",
-            xlim=(0, 1.01),
+            xlim=(0, 1.03),
             ylim=(0, 1.03),
         )
         dress(ax)

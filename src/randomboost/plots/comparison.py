@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter
+from matplotlib.ticker import LogLocator, NullLocator
 
 from ..significance import Comparison, compare
-from .style import FAINT, INK, SIZE, color, dress, marker, shorten_all, start
+from .style import FAINT, INK, SIZE, color, dress, marker, shorten_all, show_percent, start
 
 _TESTS = {
     "corrected_t": "corrected t-test, Holm",
@@ -95,7 +95,7 @@ class ErrorsDisplay:
         ax.set_yticks(places, shorten_all([self.names[number] for number in order]))
         ax.set_ylim(len(order) - 0.5, -0.5)
         if self.label == "error":
-            ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=None))
+            show_percent(ax.xaxis)
         ax.set_xlabel(f"{self.label} (diamond: mean)")
         dress(ax)
         return self
@@ -107,7 +107,8 @@ class TradeOffDisplay:
     Parameters
     ----------
     costs : array-like of shape (n_models,)
-        Cost of every model, such as seconds or bytes; all positive.
+        Cost of every model, such as seconds or bytes; positive, or NaN for a model that is left
+        out here but keeps its look in other pictures of the same models.
     errors : array-like of shape (n_models,)
         Errors in [0, 1].
     names : sequence of str
@@ -136,8 +137,8 @@ class TradeOffDisplay:
                 f"there are {len(self.costs)} costs, {len(self.errors)} errors and {len(names)} "
                 "names: pass one of each for every model"
             )
-        if not (self.costs > 0).all():
-            raise ValueError("costs has numbers that are not positive: the axis is logarithmic")
+        if (self.costs <= 0).any() or np.isnan(self.costs).all():
+            raise ValueError("costs must be positive (or NaN): the axis is logarithmic")
         self.names = list(names)
         self.label = label
 
@@ -163,6 +164,8 @@ class TradeOffDisplay:
         """
         ax = start(self, ax)
         for number, name in enumerate(shorten_all(self.names)):
+            if np.isnan(self.costs[number]):
+                continue
             ax.plot(
                 self.costs[number],
                 self.errors[number],
@@ -173,12 +176,13 @@ class TradeOffDisplay:
                 label=name,
             )
         ax.set(xscale="log", xlabel=self.label, ylabel="error")
-        decades = np.log10(self.costs.max() / self.costs.min())
+        most = np.nanmax(self.costs)
+        decades = np.log10(most / np.nanmin(self.costs))
         subs = (1, 2, 5) if decades < 1.5 else (1, 3) if decades < 3 else (1,)
         ax.xaxis.set_major_locator(LogLocator(subs=subs, numticks=12))
         ax.xaxis.set_minor_locator(NullLocator())
-        ax.xaxis.set_major_formatter("{x:g}" if self.costs.max() < 1e4 else "{x:,.0f}")
-        ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=None))
+        ax.xaxis.set_major_formatter("{x:g}" if most < 1e4 else "{x:,.0f}")
+        show_percent(ax.yaxis)
         ax.margins(0.08, 0.1)
         if legend:
             ax.legend(

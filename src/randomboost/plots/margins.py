@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
 
 from .style import (
     INK,
@@ -19,6 +18,7 @@ from .style import (
     dress,
     need,
     shorten,
+    show_percent,
     split_pipeline,
     start,
 )
@@ -143,7 +143,7 @@ class MarginDisplay:
                 linewidth=1.7,
             )
         ax.axvline(0, ymax=0.82, color=INK, linewidth=0.9)  # the legend is above
-        ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+        show_percent(ax.yaxis)
         ax.set(xlabel="margin", ylabel="samples with at most this margin", ylim=(0, 1.02))
         ax.legend(loc="upper left")
         dress(ax)

@@ -103,6 +103,11 @@ def dress(ax: Axes, *, grid: str = "both") -> None:
             text.set_fontsize(9)
 
 
+def show_percent(axis: Any) -> None:
+    """Label the ticks of an axis of shares in per cent."""
+    axis.set_major_formatter(lambda share, _: f"{100 * share:.3g}%")
+
+
 def split_pipeline(estimator: Any, X: Any = None) -> tuple[Any, Any]:
     """Return the classifier at the end of a pipeline, and X as that classifier sees it.
 
