@@ -28,7 +28,6 @@ extensions = [
     "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["sg_execution_times.rst"]
 suppress_warnings = ["config.cache"]  # functions in the settings of the gallery
 default_role = "py:obj"
 templates_path = ["_templates"]
@@ -109,6 +108,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "capture_repr": (),
     "min_reported_time": 3600,
+    "write_computation_times": False,
 }
 
 
