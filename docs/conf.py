@@ -28,7 +28,6 @@ extensions = [
     "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["sg_execution_times.rst"]
 suppress_warnings = ["config.cache"]  # functions in the settings of the gallery
 default_role = "py:obj"
 templates_path = ["_templates"]
@@ -108,7 +107,8 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "show_memory": False,
     "capture_repr": (),
-    "min_reported_time": 5,
+    "min_reported_time": 3600,
+    "write_computation_times": False,
 }
 
 
