@@ -197,7 +197,7 @@ def test_categories_are_given_by_their_numbers(model):
 
 
 def test_models_of_sparse_data():
-    data = sp.csr_array(np.where(X > X.mean(axis=0), X, 0.0))
+    data = sp.csr_array(np.where(X.mean(axis=0) < X, X, 0.0))
     for model in (
         RBoostRankClassifier(5, random_state=0),
         RBoostRankClassifier(5, weak_learner="stump", n_projections=30, random_state=0),

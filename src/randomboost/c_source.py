@@ -148,12 +148,19 @@ class _Writer:
     def __init__(self, model: PortableModel, name: str, introduction: str) -> None:
         self._model, self._name = model, name
         self.parts = [introduction]
+        self._in_floats = model.dtype == np.float32
         self._put(
             c_parts.HEAD,
             n_features=model.n_features,
             n_classes=len(model.classes),
-            real="float" if model.dtype == np.float32 else "double",
+            real="float" if self._in_floats else "double",
         )
+        if self._in_floats or getattr(model.members, "rounded", False):
+            self._put(c_parts.AS_FLOAT)
+
+    def _rounded(self, number: str) -> str:
+        """Return a number in the precision of the model."""
+        return f"@_as_float({number})" if self._in_floats else number
 
     def _put(self, text: str, **values: Any) -> None:
         self.parts.append(Template(text).substitute(values).replace("@", self._name))
@@ -184,14 +191,15 @@ class _Writer:
 
     def scaling(self) -> None:
         """Add the scaling of the features."""
-        model, scaled = self._model, "(@_real)x[j]"
+        model, scaled = self._model, self._rounded("x[j]")
         if model.fill is not None:
-            self._table("fill", model.fill.astype(model.dtype))
-            scaled = "(x[j] == x[j] ? (@_real)x[j] : @_fill[j])"
+            self._table("fill", model.fill)
+            scaled = "(x[j] == x[j] ? x[j] : @_fill[j])"
         if model.scaling is not None:
             for part in ("peak", "center", "spread"):
                 self._table(part, getattr(model.scaling, part).astype(np.float64))
-            scaled = f"(@_real)(((double){scaled} / @_peak[j] - @_center[j]) / @_spread[j])"
+            scaled = f"({scaled} / @_peak[j] - @_center[j]) / @_spread[j]"
+        scaled = f"(@_real)({scaled})"
         if model.missing and model.n_views > 1:
             scaled = f"x[j] == x[j] ? {scaled} : 0"
         self._put(c_parts.SCALED, scaled=scaled)
@@ -270,7 +278,7 @@ class _Writer:
         )
         number = "float" if self._model.votes is None else "double"
         if trees.class_codes is None:
-            compared = "(double)(float)value" if trees.rounded else "value"
+            compared = "@_as_float(value)" if trees.rounded else "value"
             self._put(c_parts.TREE_OUTPUT, number=number, value=value, compared=compared)
             return
         assert trees.codes is not None
@@ -305,7 +313,11 @@ class _Writer:
         self.parts.append(
             f"const char *const {self._name}_labels[{len(model.classes)}] = {{\n    {listed}\n}};\n"
         )
-        self._put(c_parts.TAIL, factor=_number(float(model.probability_scale)))
+        self._put(
+            c_parts.TAIL,
+            factor=_number(float(model.probability_scale)),
+            score=self._rounded("own[r]"),
+        )
 
 
 def _whole(outputs: NDArray) -> NDArray:
