@@ -17,5 +17,5 @@ def load(name: str) -> tuple[NDArray, NDArray]:
 
 
 def split(name: str, repeat: int) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-    """Return a random 75/25 split of all rows, scaled by its training part."""
-    return astuple(datasets.split(datasets.load(name), repeat, all_rows=True))
+    """Return one of the paper's 75/25 splits, scaled by its training part."""
+    return astuple(datasets.split(datasets.load(name), repeat))

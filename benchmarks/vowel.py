@@ -99,7 +99,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=None)
     parser.add_argument("--only", default="", help="beginning of the readings to try")
-    parser.add_argument("--all-rows", action="store_true", help="also LIBSVM's test file")
+    parser.add_argument("--training-file", action="store_true", help="only LIBSVM's training file")
     options = parser.parse_args()
     vowel = datasets.load("vowel")
     print("| reading | test error, % | training error, % | rounds | CPU s a fit |")
@@ -109,7 +109,7 @@ def main() -> None:
             continue
         errors, trained, rounds, began = [], [], [], time.process_time()
         for repeat in range(options.repeats):
-            part = datasets.split(vowel, repeat, all_rows=options.all_rows)
+            part = datasets.split(vowel, repeat, training_file=options.training_file)
             fitted = clone(model)
             if options.rounds:
                 fitted.set_params(n_estimators=options.rounds)

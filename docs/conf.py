@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -27,7 +28,6 @@ extensions = [
     "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["sg_execution_times.rst"]
 suppress_warnings = ["config.cache"]  # functions in the settings of the gallery
 default_role = "py:obj"
 templates_path = ["_templates"]
@@ -48,6 +48,7 @@ pygments_dark_style = "github-dark"
 autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings say more
 autodoc_member_order = "bysource"
+autodoc_mock_imports = ["onnx", "skl2onnx"]  # large, and nothing of them is shown
 numpydoc_show_class_members = False
 
 
@@ -75,6 +76,7 @@ EXAMPLES = [
     "imbalanced",
     "mixed_table",
     "stopping",
+    "see_a_model",
     "saving",
     "own_parts",
 ]
@@ -89,7 +91,8 @@ def plain_figures(gallery_conf: dict[str, Any], name: str) -> None:
     """Have the figures of an example drawn so that they read well on white and on black."""
     import matplotlib as mpl
 
-    mpl.rcParams.update(pictures.ANY_BACKGROUND)
+    if Path(name).stem != "see_a_model":  # `randomboost.plots` has colours of its own
+        mpl.rcParams.update(pictures.ANY_BACKGROUND)
 
 
 sphinx_gallery_conf = {
@@ -103,12 +106,18 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "remove_config_comments": True,
     "show_memory": False,
-    "min_reported_time": 5,
-    "matplotlib_animations": False,
-    "copyfile_regex": "",
+    "capture_repr": (),
+    "min_reported_time": 3600,
+    "write_computation_times": False,
 }
+
+
+def escape_names(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Keep names such as ``n_features_in_`` in the types of docstrings from being read as links."""
+    lines[:] = [re.sub(r"(?<=\w)_(?=[,)])", r"\\_", line) for line in lines]
 
 
 def setup(app: Any) -> None:
     """Draw the pictures of the pages before the pages are read."""
     app.connect("builder-inited", lambda app: pictures.draw_all(HERE / "pictures"))
+    app.connect("autodoc-process-docstring", escape_names)

@@ -53,7 +53,7 @@ for place, (name, recalls) in enumerate(found.items()):
     axes.bar(np.arange(3) + 0.25 * (place - 1), recalls, width=0.23, label=name)
 axes.set(xticks=range(3), ylabel="share found", ylim=(0, 1))
 axes.set_xticklabels([f"class {r}: {share:.0%}" for r, share in enumerate(counts / counts.sum())])
-axes.legend(title="class_weight", loc="lower left")
+axes.legend(title="class_weight", loc="upper right")
 plt.show()
 
 # %%

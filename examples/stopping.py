@@ -48,9 +48,8 @@ stopped = RBoostRankClassifier(1000, early_stopping=True, n_iter_no_change=20, r
 stopped.fit(X_train, y_train)
 print(stopped.stopped_)
 print(f"{len(stopped.train_history_['loss'])} rounds done, {stopped.n_estimators_} kept")
-print(
-    f"test log loss {log_loss(y_test, stopped.predict_proba(X_test)):.3f}, at 200 rounds {loss[-1]:.3f}"
-)
+stopped_loss = log_loss(y_test, stopped.predict_proba(X_test))
+print(f"test log loss {stopped_loss:.3f}, with 200 rounds {loss[-1]:.3f}")
 
 # %%
 # Or with validation data of your own.

@@ -227,15 +227,15 @@ def test_paper_preparation():
     assert not np.array_equal(datasets.split(datasets.Dataset("satimage", X, y), 2).y, part.y)
 
 
-def test_training_file_alone_unless_asked_for_all_rows():
+def test_training_file_only():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 3)), np.arange(200) % 4
     part = np.where(np.arange(200) < 120, "train", "test")
     data = datasets.Dataset("vowel", X, y, part=part)
-    assert len(datasets.split(data, 0).y) == 90
-    assert len(datasets.split(data, 0, all_rows=True).y) == 150
-    other = datasets.Dataset("glass", X, y, part=part)
-    assert len(datasets.split(other, 0).y) == 150
+    assert len(datasets.split(data, 0).y) == 150
+    assert len(datasets.split(data, 0, training_file=True).y) == 90
+    with pytest.raises(ValueError, match="no official training part"):
+        datasets.split(datasets.Dataset("vowel", X, y), 0, training_file=True)
 
 
 def test_colon_cancer_is_standardised_by_sample_and_by_gene():

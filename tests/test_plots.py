@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -164,7 +165,7 @@ def test_confusions_of_few_and_many_classes(n_classes):
     assert display.size[0] <= 12
     if n_classes <= 40:
         boxes = [label.get_window_extent() for label in display.ax_.get_yticklabels()]
-        assert all(a.y0 >= b.y1 - 1 for a, b in zip(boxes, boxes[1:], strict=False))
+        assert all(a.y0 >= b.y1 - 1 for a, b in itertools.pairwise(boxes))
 
 
 def test_regions_are_what_is_predicted():
@@ -249,7 +250,10 @@ def test_errors_and_trade_off():
     assert "15.00%" in texts
     texts = drawn(TradeOffDisplay([0.1, 20_000], [0.3, 0.1], ["quick", "slow"]).plot())
     assert {"quick", "slow", "10,000"} <= set(texts)
-    with pytest.raises(ValueError, match="not positive"):
+    display = TradeOffDisplay([np.nan, 2, 3], [0.1, 0.2, 0.3], ["a", "b", "c"]).plot()
+    assert [line.get_label() for line in display.ax_.lines] == ["b", "c"]
+    assert display.ax_.lines[0].get_marker() == "s"  # that of the second, as with all three
+    with pytest.raises(ValueError, match="must be positive"):
         TradeOffDisplay([0, 1], [0.1, 0.2], ["a", "b"])
 
 
@@ -329,3 +333,11 @@ def test_the_package_does_without_matplotlib():
         [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ, check=True
     )
     assert "pip install randomboost[plots]" in done.stdout
+
+
+def test_text_follows_the_style_of_matplotlib():
+    with plt.style.context("dark_background"):
+        display = ErrorsDisplay([[0.1, 0.2]], ["one", "two"]).plot()
+        display.figure_.canvas.draw()
+    for text in [*display.ax_.get_yticklabels(), display.ax_.xaxis.label]:
+        assert text.get_color() == "white"

@@ -17,13 +17,19 @@ from sklearn.metrics import log_loss  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
 
-from randomboost import AdaBoostMHClassifier, RBoostRankClassifier  # noqa: E402
+from randomboost import (  # noqa: E402
+    AdaBoostMHClassifier,
+    RBoostProjClassifier,
+    RBoostRankClassifier,
+    files,
+)
 from randomboost.report import (  # noqa: E402
     ModelResult,
     write_comparison_report,
     write_training_report,
 )
 from randomboost.report.summary import class_balance, data_summary, seconds, size  # noqa: E402
+from randomboost.tables import TablePreparation  # noqa: E402
 
 HOSTILE = '<script>window.broken=1</script><img src=x onerror="window.broken=1">&amp;"\'{{7*7}}'
 VOID = {"meta", "img", "br", "link"}
@@ -118,7 +124,7 @@ def compared(table, tmp_path_factory):
             name,
             list(0.1 * (place + 1) + 0.02 * random.random(5)),
             log_loss=[] if place == 2 else [0.3 + place] * 5,
-            fit_seconds=[10.0**place] * 5,
+            fit_seconds=np.full(5, 10.0**place),
             predict_seconds=[0.001] * 5,
             size=[2000.0 * (3 - place)] * 5,
             note=HOSTILE if place == 1 else "",
@@ -251,6 +257,17 @@ def test_models_of_others_get_the_plots_they_can(tmp_path, noisy):
     assert "LogisticRegression, 3 classes" in page.text
 
 
+def test_a_loaded_model_without_its_stages(tmp_path, table):
+    X, y = table
+    model = make_pipeline(TablePreparation(), RBoostProjClassifier(8, random_state=0))
+    files.save(model.fit(X, y), tmp_path / "model.rboost")
+    loaded = files.load(tmp_path / "model.rboost")
+    page = Page(write_training_report(tmp_path / "page.html", loaded, X, y))
+    assert "Error by round" not in page.text
+    assert "Margins" in page.text
+    assert f"{100 * np.mean(model.predict(X) != y):.2f}%" in page.text
+
+
 def test_two_features_give_regions(tmp_path, noisy):
     X, y = noisy
     model = AdaBoostMHClassifier(5, random_state=0).fit(X[:, :2], y)
@@ -351,3 +368,16 @@ def test_summaries():
     assert [(row["name"], row["counts"]) for row in balance] == [("1", [2, 0]), ("2", [1, 1])]
     assert [size(12), size(34_500), size(2e6), size(5e9)] == ["12 B", "34.5 kB", "2 MB", "5 GB"]
     assert [seconds(0.0123), seconds(2.5), seconds(600)] == ["12.3 ms", "2.5 s", "10 min"]
+
+
+def test_a_page_does_not_depend_on_the_style_of_matplotlib(tmp_path):
+    import matplotlib.pyplot as plt
+
+    results = [ModelResult("a", [0.1, 0.2], fit_seconds=[1, 2])]
+    plain = write_comparison_report(tmp_path / "plain.html", results).read_bytes()
+    with plt.style.context("dark_background"):
+        before = dict(plt.rcParams)
+        styled = write_comparison_report(tmp_path / "styled.html", results).read_bytes()
+        assert dict(plt.rcParams) == before
+    assert styled == plain
+    assert not plt.get_fignums()

@@ -22,7 +22,7 @@ from .. import datasets, rank_trainer
 from ..datasets import Split
 from ..datasets.digits import digits_split
 
-ALL_ROWS = "+all"  # ends the name of a set of which LIBSVM's test file is used too
+TRAINING_FILE = "+train"  # ends the name of a set of which only LIBSVM's training file is used
 GRID = 100  # points of a side of a boundary picture
 _PROJECTIONS = 20  # random projections of which figure-toyrank shows the best
 _BASE = {"m": 600, "k": 8, "d": 16, "T": 80, "n": 4000}
@@ -113,8 +113,8 @@ def parts(name: str, repeat: int, sources: tuple[str, ...]) -> Split:
     Parameters
     ----------
     name : str
-        Data set, with ``@n`` for n training samples a class, ``+all`` for the rows of LIBSVM's
-        test file too.
+        Data set, with ``@n`` for n training samples a class, ``+train`` for the rows of LIBSVM's
+        training file only.
     repeat : int
         Number of the repeat.
     sources : tuple of str
@@ -128,9 +128,10 @@ def parts(name: str, repeat: int, sources: tuple[str, ...]) -> Split:
     if "@" in name:
         base, count = name.split("@")
         return digits_split(loaded(base, sources), int(count), repeat)
-    data = loaded(name.removesuffix(ALL_ROWS), sources)
+    data = loaded(name.removesuffix(TRAINING_FILE), sources)
     test_size = 0.75 if name in datasets.caltech.SETS else 0.25
-    return datasets.split(data, repeat, test_size=test_size, all_rows=name.endswith(ALL_ROWS))
+    training_file = name.endswith(TRAINING_FILE)
+    return datasets.split(data, repeat, test_size=test_size, training_file=training_file)
 
 
 def make(cell: Cell, n_features: int, nu: float | None, threads: int | None) -> Any:

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from ..datasets.catalogue import SETS
 from ..datasets.toy import SETS as TOYS
-from .cells import ALL_ROWS, Cell
+from .cells import TRAINING_FILE, Cell
 
-_TRAINING_FILES = {"dna": 2000, "satimage": 4435, "splice": 1000, "svmguide4": 300, "vowel": 528}
+_TRAINING_ROWS = {
+    "dna+train": 2000,
+    "satimage+train": 4435,
+    "splice+train": 1000,
+    "svmguide4+train": 300,
+    "vowel+train": 528,
+}
 _DIGIT_FEATURES = 60  # after PCA
 _CALTECH = {"caltech-related": (336, 500, 6), "caltech-mixed": (480, 500, 10)}
 
@@ -37,8 +43,8 @@ def size(name: str) -> tuple[int, int, int]:
         return n * 3 // 4, 2, len(set(TOYS[name].classes))
     if name in _CALTECH:
         return _CALTECH[name]
-    entry = SETS[name.removesuffix(ALL_ROWS)]
-    rows = 1000 if name in ("usps", "pendigits") else _TRAINING_FILES.get(name, entry.rows)
+    entry = SETS[name.removesuffix(TRAINING_FILE)]
+    rows = 1000 if name in ("usps", "pendigits") else _TRAINING_ROWS.get(name, entry.rows)
     return rows * 3 // 4, entry.features, entry.classes
 
 

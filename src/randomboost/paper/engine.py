@@ -13,7 +13,7 @@ from typing import Any
 
 from ..datasets import DataNotFoundError
 from ..datasets.loading import SOURCES
-from .cells import ALL_ROWS, Cell, loaded, run
+from .cells import TRAINING_FILE, Cell, loaded, run
 from .costs import expected, size
 from .experiments import Experiment, Method, get, quick
 from .store import Store
@@ -268,7 +268,7 @@ def _restricted(
 
 
 def _base(name: str) -> str:
-    return name.split("@")[0].removesuffix(ALL_ROWS)
+    return name.split("@")[0].removesuffix(TRAINING_FILE)
 
 
 def _missing(name: str, sources: tuple[str, ...]) -> Exception | None:

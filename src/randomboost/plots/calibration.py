@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
 
 from .margins import true_columns
-from .style import FAINT, INK, SIZE, color, dress, need, start
+from .style import FAINT, SIZE, color, dress, ink, need, show_percent, start
 
 
 class ReliabilityDisplay:
@@ -140,7 +139,7 @@ class ReliabilityDisplay:
         middles = width * (np.arange(self.n_bins) + 0.5)
         share = self.counts_ / self.counts_.sum()
         ax.bar(middles, 0.25 * share / share.max(), 0.9 * width, color=FAINT, alpha=0.45)
-        ax.plot([0, 1], [0, 1], color=INK, linewidth=0.9, linestyle=":")
+        ax.plot([0, 1], [0, 1], color=ink(), linewidth=0.9, linestyle=":")
         filled = self.counts_ > 0
         ax.plot(
             self.mean_confidences_[filled],
@@ -161,14 +160,14 @@ class ReliabilityDisplay:
             xycoords="axes fraction",
             va="top",
             fontsize=9,
-            color=INK,
+            color=ink(),
         )
         for axis in (ax.xaxis, ax.yaxis):
-            axis.set_major_formatter(PercentFormatter(1.0))
+            show_percent(axis)
         ax.set(
             xlabel="probability of the predicted class (bars: samples)",
             ylabel="predictions that are right",
-            xlim=(0, 1.01),
+            xlim=(0, 1.03),
             ylim=(0, 1.03),
         )
         dress(ax)

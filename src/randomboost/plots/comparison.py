@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter
+from matplotlib.ticker import LogLocator, NullLocator
 
 from ..significance import Comparison, compare
-from .style import FAINT, INK, SIZE, color, dress, marker, shorten_all, start
+from .style import FAINT, SIZE, color, dress, ink, marker, shorten_all, show_percent, start
 
 _TESTS = {
     "corrected_t": "corrected t-test, Holm",
@@ -90,12 +90,12 @@ class ErrorsDisplay:
                 xycoords=("axes fraction", "data"),
                 va="center",
                 fontsize=9,
-                color=INK,
+                color=ink(),
             )
         ax.set_yticks(places, shorten_all([self.names[number] for number in order]))
         ax.set_ylim(len(order) - 0.5, -0.5)
         if self.label == "error":
-            ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=None))
+            show_percent(ax.xaxis)
         ax.set_xlabel(f"{self.label} (diamond: mean)")
         dress(ax)
         return self
@@ -107,7 +107,8 @@ class TradeOffDisplay:
     Parameters
     ----------
     costs : array-like of shape (n_models,)
-        Cost of every model, such as seconds or bytes; all positive.
+        Cost of every model, such as seconds or bytes; positive, or NaN for a model that is left
+        out here but keeps its look in other pictures of the same models.
     errors : array-like of shape (n_models,)
         Errors in [0, 1].
     names : sequence of str
@@ -136,8 +137,8 @@ class TradeOffDisplay:
                 f"there are {len(self.costs)} costs, {len(self.errors)} errors and {len(names)} "
                 "names: pass one of each for every model"
             )
-        if not (self.costs > 0).all():
-            raise ValueError("costs has numbers that are not positive: the axis is logarithmic")
+        if (self.costs <= 0).any() or np.isnan(self.costs).all():
+            raise ValueError("costs must be positive (or NaN): the axis is logarithmic")
         self.names = list(names)
         self.label = label
 
@@ -163,6 +164,8 @@ class TradeOffDisplay:
         """
         ax = start(self, ax)
         for number, name in enumerate(shorten_all(self.names)):
+            if np.isnan(self.costs[number]):
+                continue
             ax.plot(
                 self.costs[number],
                 self.errors[number],
@@ -173,12 +176,13 @@ class TradeOffDisplay:
                 label=name,
             )
         ax.set(xscale="log", xlabel=self.label, ylabel="error")
-        decades = np.log10(self.costs.max() / self.costs.min())
+        most = np.nanmax(self.costs)
+        decades = np.log10(most / np.nanmin(self.costs))
         subs = (1, 2, 5) if decades < 1.5 else (1, 3) if decades < 3 else (1,)
         ax.xaxis.set_major_locator(LogLocator(subs=subs, numticks=12))
         ax.xaxis.set_minor_locator(NullLocator())
-        ax.xaxis.set_major_formatter("{x:g}" if self.costs.max() < 1e4 else "{x:,.0f}")
-        ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=None))
+        ax.xaxis.set_major_formatter("{x:g}" if most < 1e4 else "{x:,.0f}")
+        show_percent(ax.yaxis)
         ax.margins(0.08, 0.1)
         if legend:
             ax.legend(
@@ -211,7 +215,7 @@ class CriticalDifferenceDisplay:
     --------
     >>> import numpy as np
     >>> from randomboost.plots import CriticalDifferenceDisplay
-    >>> errors = np.random.default_rng(0).random((20, 3)) + [0.0, 0.1, 0.9]
+    >>> errors = np.random.default_rng(0).random((20, 3)) + [0.0, 0.2, 0.9]
     >>> display = CriticalDifferenceDisplay.from_errors(errors, ["one", "two", "three"])
     >>> display.comparison.groups()
     [[0, 1]]
@@ -288,10 +292,10 @@ class CriticalDifferenceDisplay:
         left, right = 1 - 0.04 * span, n_models + 0.04 * span
         ax.set(xlim=(1 - 0.62 * span, n_models + 0.62 * span))
         ax.set_axis_off()
-        ax.plot([1, n_models], [0, 0], color=INK, linewidth=1)
+        ax.plot([1, n_models], [0, 0], color=ink(), linewidth=1)
         for rank in range(1, n_models + 1, -(-n_models // 12)):
-            ax.plot([rank, rank], [0, -0.18], color=INK, linewidth=1)
-            ax.text(rank, -0.3, str(rank), ha="center", va="bottom", fontsize=9, color=INK)
+            ax.plot([rank, rank], [0, -0.18], color=ink(), linewidth=1)
+            ax.text(rank, -0.3, str(rank), ha="center", va="bottom", fontsize=9, color=ink())
         order = np.argsort(ranks, kind="stable")
         names = shorten_all(self.comparison.names)
         half = -(-n_models // 2)
@@ -299,7 +303,7 @@ class CriticalDifferenceDisplay:
             better = place < half
             row = first_row + (place if better else n_models - 1 - place)
             edge, side = (left, "right") if better else (right, "left")
-            ax.plot([ranks[number]] * 2 + [edge], [0, row, row], color=INK, linewidth=0.9)
+            ax.plot([ranks[number]] * 2 + [edge], [0, row, row], color=ink(), linewidth=0.9)
             ax.plot(ranks[number], 0, "o", color=color(0), markersize=4, zorder=3)
             label = [names[number], f"{ranks[number]:.2f}"]
             ax.annotate(
@@ -310,7 +314,7 @@ class CriticalDifferenceDisplay:
                 ha=side,
                 va="center",
                 fontsize=9,
-                color=INK,
+                color=ink(),
             )
         for number, (low, high) in enumerate(bars):
             height = 0.4 + 0.5 * number
@@ -319,9 +323,9 @@ class CriticalDifferenceDisplay:
         top = -0.9
         if self.comparison.critical_difference is not None:
             width = self.comparison.critical_difference
-            ax.plot([1, 1 + width], [-1.3] * 2, "|-", color=INK, linewidth=1.2, markersize=6)
+            ax.plot([1, 1 + width], [-1.3] * 2, "|-", color=ink(), linewidth=1.2, markersize=6)
             text = f"critical difference {self.comparison.critical_difference:.2f}"
-            ax.text(1, -1.45, text, va="bottom", fontsize=9, color=INK)
+            ax.text(1, -1.45, text, va="bottom", fontsize=9, color=ink())
             top = -2.2
         text = f"joined: no significant difference ({_TESTS[self.comparison.method]}"
         ax.text(
@@ -331,7 +335,7 @@ class CriticalDifferenceDisplay:
             ha="center",
             va="top",
             fontsize=8.5,
-            color=INK,
+            color=ink(),
         )
         ax.set_ylim(first_row + half + 0.5, top)
         return self

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
 
 from .style import (
-    INK,
     SIZE,
     color,
     curve_number,
     dashes,
     dress,
+    ink,
     need,
     shorten,
+    show_percent,
     split_pipeline,
     start,
 )
@@ -142,8 +142,8 @@ class MarginDisplay:
                 linestyle=dashes(number),
                 linewidth=1.7,
             )
-        ax.axvline(0, ymax=0.82, color=INK, linewidth=0.9)  # the legend is above
-        ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+        ax.axvline(0, ymax=0.82, color=ink(), linewidth=0.9)  # the legend is above
+        show_percent(ax.yaxis)
         ax.set(xlabel="margin", ylabel="samples with at most this margin", ylim=(0, 1.02))
         ax.legend(loc="upper left")
         dress(ax)

@@ -8,19 +8,20 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, PercentFormatter
+from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 from sklearn.metrics import log_loss
 
 from .style import (
-    INK,
     SIZE,
     color,
     curve_number,
     dashes,
     dress,
+    ink,
     need,
     shorten,
+    show_percent,
     split_pipeline,
     start,
 )
@@ -85,6 +86,7 @@ class RoundsDisplay:
         X_train: Any = None,
         y_train: Any = None,
         metric: str = "error",
+        log: bool = False,
         ax: Axes | None = None,
     ) -> RoundsDisplay:
         """Draw the curves of a fitted model.
@@ -102,6 +104,8 @@ class RoundsDisplay:
         metric : {"error", "log_loss", "objective"}, default="error"
             "objective" is what the training minimised, from ``train_history_``; data is not
             needed for it.
+        log : bool, default=False
+            Whether the values are on a logarithmic scale.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
 
@@ -129,7 +133,7 @@ class RoundsDisplay:
                 f"there is no curve of the {_LABELS[metric]} to draw: pass X and y, or a model "
                 "fitted with a validation part"
             )
-        return display.plot(ax=ax)
+        return display.plot(ax=ax, log=log)
 
     @classmethod
     def from_predictions(
@@ -137,6 +141,7 @@ class RoundsDisplay:
         y_true: Any,
         staged_predictions: Mapping[str, Iterable[Any]],
         *,
+        log: bool = False,
         ax: Axes | None = None,
     ) -> RoundsDisplay:
         """Draw errors from predictions after every round, as for several models.
@@ -148,6 +153,8 @@ class RoundsDisplay:
         staged_predictions : dict of str to iterable of array-like
             For every model its predicted labels after each round, such as ``staged_predict``
             yields.
+        log : bool, default=False
+            Whether the values are on a logarithmic scale.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
 
@@ -161,7 +168,7 @@ class RoundsDisplay:
             name: [np.mean(np.asarray(labels) != y_true) for labels in stages]
             for name, stages in staged_predictions.items()
         }
-        return cls(curves).plot(ax=ax)
+        return cls(curves).plot(ax=ax, log=log)
 
     def plot(self, ax: Axes | None = None, *, log: bool = False) -> RoundsDisplay:
         """Draw the curves.
@@ -193,7 +200,7 @@ class RoundsDisplay:
             for number in [curve_number(name, place)]
         ]
         if self.kept is not None:
-            ax.axvline(self.kept, color=INK, linewidth=0.9, linestyle=":")
+            ax.axvline(self.kept, color=ink(), linewidth=0.9, linestyle=":")
             ax.annotate(
                 f"{self.kept} rounds kept",
                 (self.kept, 0.97),
@@ -203,7 +210,7 @@ class RoundsDisplay:
                 ha="right",
                 va="top",
                 fontsize=8.5,
-                color=INK,
+                color=ink(),
             )
         ax.set(xlabel="rounds", ylabel=_LABELS[self.metric])
         ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
@@ -213,7 +220,7 @@ class RoundsDisplay:
             ax.yaxis.set_minor_locator(NullLocator())
             ax.yaxis.set_major_formatter("{x:g}")
         if self.metric == "error":
-            ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=None))
+            show_percent(ax.yaxis)
             if not log:
                 ax.set_ylim(bottom=0)
         if len(self.lines_) > 1 or self.metric != "objective":

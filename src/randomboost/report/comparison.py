@@ -112,7 +112,7 @@ def write_comparison_report(
         notes=list(notes),
         scores=_scores(comparison, parts),
         models=_rows(results, comparison),
-        measured=[name for name in _MEASURES if any(getattr(result, name) for result in results)],
+        measured=[name for name in _MEASURES if any(len(getattr(r, name)) for r in results)],
         test=_WORDS[parts] if n_parts > 1 else "",
         drawings=drawings.done,
         names=names,
@@ -226,15 +226,9 @@ def _draw(drawings: Drawings, results: Sequence[ModelResult], comparison: Compar
         ("predict_seconds", "Error and time to predict", "predict, seconds"),
         ("size", "Error and size", "size, bytes"),
     ):
-        costs = {result.name: _mean(getattr(result, name)) for result in results}
-        shown = [place for place, known in enumerate(names) if costs[known]]
-        if len(shown) > 1:
-            display = plots.TradeOffDisplay(
-                [costs[names[place]] for place in shown],
-                means[shown],
-                [names[place] for place in shown],
-                label=label,
-            )
+        costs = [_mean(getattr(result, name)) or np.nan for result in results]
+        if np.isfinite(costs).sum() > 1:
+            display = plots.TradeOffDisplay(costs, means, names, label=label)
             drawings.add(
                 title,
                 "Lower left is better; the lower axis is logarithmic.",

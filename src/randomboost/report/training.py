@@ -159,14 +159,15 @@ def _draw(drawings: Drawings, model: Any, test: _Part, train: _Part | None) -> N
     parts: dict[str, Any] = {"X_train": X_train, "y_train": y_train}
     sampled = [part for part in (test, train) if part and len(part.y) > _MOST_CURVE_ROWS]
     choice = f" On a random choice of {_MOST_CURVE_ROWS:,} rows of a part." if sampled else ""
-    if hasattr(last, "staged_predict"):
+    staged = getattr(last, "_has_stages", True)
+    if staged and hasattr(last, "staged_predict"):
         drawings.add(
             "Error by round",
             f"Share of wrong predictions of the model after each round.{choice}",
             lambda ax: plots.RoundsDisplay.from_estimator(model, X, y, **parts, ax=ax),
             "Line chart of the error over the rounds",
         )
-    if hasattr(last, "staged_predict_proba"):
+    if staged and hasattr(last, "staged_predict_proba"):
         drawings.add(
             "Log loss by round",
             f"How far off the probabilities are; it rises where they become too sure.{choice}",
