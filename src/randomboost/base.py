@@ -413,10 +413,15 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             if loss is not None:
                 noted["validation_loss"] = loss
 
+    @property
+    def _has_stages(self) -> bool:
+        """Whether the model after every round is known: not where its weights were not saved."""
+        path = getattr(self, "_path", None)
+        return path is None or len(path) >= self.n_estimators_
+
     def _need_path(self, what: str) -> None:
         """Raise where the weights after every round are needed but were not saved."""
-        path = getattr(self, "_path", None)
-        if path is not None and len(path) < self.n_estimators_:
+        if not self._has_stages:
             raise ValueError(
                 f"{what} of a totally corrective model needs its weights after every round, which "
                 "the file that it was loaded from has not: save it with dense=True"

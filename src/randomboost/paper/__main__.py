@@ -1,0 +1,5 @@
+"""``python -m randomboost.paper`` does what ``randomboost paper`` does."""
+
+from .commands import app
+
+app()

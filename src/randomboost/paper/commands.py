@@ -1,0 +1,221 @@
+"""The commands ``randomboost paper list``, ``run`` and ``show``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Column, Table
+
+from . import page
+from .engine import Options, Plan, execute, plan
+from .experiments import EXPERIMENTS
+
+app = typer.Typer(
+    help="The paper's tables and figures, run again beside the printed ones.",
+    no_args_is_help=True,
+)
+_OUT = Path("paper-results")
+
+Name = Annotated[str, typer.Argument(help="Experiment, see `list`; or `all`.")]
+Repeats = Annotated[
+    int | None, typer.Option(min=1, help="Repeats; without it as many as in the paper.")
+]
+Quick = Annotated[
+    bool,
+    typer.Option("--quick", help="A small version on data that installed packages carry."),
+]
+Only = Annotated[
+    list[str] | None, typer.Option(help="Set or method to restrict the run to; may be repeated.")
+]
+Jobs = Annotated[int, typer.Option(min=1, help="Fits side by side, each in its own process.")]
+Out = Annotated[Path, typer.Option(help="Folder of the results; finished fits in it are kept.")]
+Grid = Annotated[
+    str,
+    typer.Option(
+        help="How nu is chosen: `coarse` (4 to 6 values, one split of the first training part) or "
+        "`paper` (its grid, 5 folds of every training part)."
+    ),
+]
+Rounds = Annotated[
+    int | None, typer.Option(min=1, help="Rounds instead of the paper's, for trials.")
+]
+
+
+def _time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _plans(name: str, options: Options) -> list[Plan]:
+    try:
+        return [plan(each, options) for each in (EXPERIMENTS if name == "all" else [name])]
+    except ValueError as error:
+        typer.secho(str(error), err=True, fg="red")
+        raise typer.Exit(2) from error
+
+
+def _options(
+    out: Path,
+    repeats: int | None,
+    quick: bool,
+    only: list[str] | None,
+    jobs: int,
+    grid: str,
+    rounds: int | None,
+) -> Options:
+    if grid not in ("coarse", "paper"):
+        typer.secho(f"--grid {grid!r} is neither coarse nor paper", err=True, fg="red")
+        raise typer.Exit(2)
+    return Options(out, repeats, quick, only or (), jobs, grid, rounds=rounds)
+
+
+@app.command("list")
+def list_experiments(out: Out = _OUT, quick: Quick = False) -> None:
+    """Say which experiments there are, what is done of them and what the rest costs here.
+
+    Parameters
+    ----------
+    out : Path
+        Folder of the results.
+    quick : bool
+        Of the small versions.
+    """
+    cores = os.cpu_count() or 1
+    name = Column("experiment", no_wrap=True)
+    table = Table(name, "what", "sets", "fits", "done", "left (one core)", "not at hand")
+    for each in _plans("all", Options(out, quick=quick)):
+        cells = sum(len(group) for group in each.groups)
+        done = len(each.finished())
+        table.add_row(
+            each.experiment.name,
+            each.experiment.title,
+            str(len(each.experiment.sets) - len(each.left_out)),
+            str(cells),
+            str(done),
+            _time(each.seconds()),
+            ", ".join(each.left_out),
+        )
+    Console().print(table)
+    Console().print(f"This machine has {cores} cores.")
+
+
+@app.command("run")
+def run_experiment(
+    name: Name,
+    repeats: Repeats = None,
+    quick: Quick = False,
+    only: Only = None,
+    jobs: Jobs = 1,
+    out: Out = _OUT,
+    grid: Grid = "coarse",
+    rounds: Rounds = None,
+) -> None:
+    """Run an experiment, or go on with it, and write its tables and figures.
+
+    Every finished fit is kept at once: a run that was stopped goes on where it was.
+
+    Parameters
+    ----------
+    name : str
+        Experiment, or ``all``.
+    repeats : int or None
+        Repeats; None for as many as in the paper.
+    quick : bool
+        A small version on data that installed packages carry.
+    only : list of str or None
+        Sets and methods to restrict the run to.
+    jobs : int
+        Fits side by side.
+    out : Path
+        Folder of the results.
+    grid : {"coarse", "paper"}
+        How nu is chosen.
+    rounds : int or None
+        Rounds instead of the paper's.
+    """
+    console = Console()
+    failed: dict[str, str] = {}
+    for each in _plans(name, _options(out, repeats, quick, only, jobs, grid, rounds)):
+        todo = each.to_do()
+        seconds = each.seconds() / jobs
+        console.print(f"[bold]{each.experiment.name}[/]: {each.experiment.title}")
+        for missing, why in each.left_out.items():
+            console.print(f"left out: [bold]{missing}[/]: {why}", highlight=False)
+        console.print(f"{len(todo)} fits to do, about {_time(seconds)}; results in {each.pages}")
+        outcome = _execute(each, seconds * jobs, console)
+        failed.update(outcome)
+        written = page.write(each, outcome)
+        console.print(Markdown(written.markdown))
+        console.print("written: " + ", ".join(str(path) for path in written.files))
+    for cell, problem in failed.items():
+        typer.secho(f"failed: {cell}: {problem}", err=True, fg="red")
+    if failed:
+        raise typer.Exit(1)
+
+
+def _execute(each: Plan, seconds: float, console: Console) -> dict[str, str]:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:.0f} %"),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[left]}"),
+    )
+    done = 0.0
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task(each.experiment.name, total=len(each.to_do()), left="")
+
+        def advance(cell: object, share: float) -> None:
+            nonlocal done
+            done += share
+            elapsed = bar.tasks[0].elapsed or 0.0
+            left = elapsed * max(seconds - done, 0.0) / max(done, 1e-9)
+            bar.update(task, advance=1, left=f"{_time(left)} left")
+
+        return execute(each, advance).failed
+
+
+@app.command("show")
+def show(
+    name: Name,
+    repeats: Repeats = None,
+    quick: Quick = False,
+    only: Only = None,
+    out: Out = _OUT,
+    grid: Grid = "coarse",
+    rounds: Rounds = None,
+) -> None:
+    """Write and print the tables of what is finished, without running anything.
+
+    Parameters
+    ----------
+    name : str
+        Experiment, or ``all``.
+    repeats : int or None
+        Repeats; None for as many as in the paper.
+    quick : bool
+        Of the small version.
+    only : list of str or None
+        Sets and methods to show.
+    out : Path
+        Folder of the results.
+    grid : {"coarse", "paper"}
+        How nu was chosen.
+    rounds : int or None
+        Rounds instead of the paper's.
+    """
+    for each in _plans(name, _options(out, repeats, quick, only, 1, grid, rounds)):
+        if not each.finished():
+            typer.echo(f"{each.experiment.name}: nothing is finished in {each.folder}")
+            continue
+        written = page.write(each)
+        Console().print(Markdown(written.markdown))
+        typer.echo("written: " + ", ".join(str(path) for path in written.files))

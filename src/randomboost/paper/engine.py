@@ -1,0 +1,369 @@
+"""Runs the cells of an experiment: what is finished is skipped, what fails is reported."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ..datasets import DataNotFoundError
+from ..datasets.loading import SOURCES
+from .cells import TRAINING_FILE, Cell, loaded, run
+from .costs import expected, size
+from .experiments import Experiment, Method, get, quick
+from .store import Store
+
+_FEW = 300  # training samples below which the coarse choice of nu takes three folds
+
+
+@dataclass(frozen=True)
+class Options:
+    """How an experiment is run.
+
+    Parameters
+    ----------
+    out : Path
+        Folder of the results.
+    repeats : int or None
+        Repeats; None for as many as the paper.
+    quick : bool
+        The small version, on data that installed packages carry.
+    only : sequence of str
+        Names of sets and methods to restrict the run to.
+    jobs : int
+        Cells that run side by side, each in a process of its own.
+    grid : {"coarse", "paper"}
+        How nu is chosen.
+    threads : int or None
+        Threads of a fit; None for the cores divided by `jobs`.
+    rounds : int or None
+        Rounds instead of the experiment's; for trials.
+    """
+
+    out: Path
+    repeats: int | None = None
+    quick: bool = False
+    only: Sequence[str] = ()
+    jobs: int = 1
+    grid: str = "coarse"
+    threads: int | None = None
+    rounds: int | None = None
+
+
+@dataclass
+class Plan:
+    """What there is to do.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The experiment, in the version that is run.
+    options : Options
+        How.
+    groups : list of list of Cell
+        The cells to report, grouped by set and method.
+    left_out : dict of str to Exception
+        Sets that are not at hand, and why.
+    """
+
+    experiment: Experiment
+    options: Options
+    groups: list[list[Cell]]
+    left_out: dict[str, Exception]
+    store: Store = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.store = Store(self.folder / "cells")
+
+    @property
+    def folder(self) -> Path:
+        """Return the folder of this experiment's cells."""
+        name = self.experiment.cells_of or self.experiment.name
+        return self.options.out / (f"{name}-quick" if self.options.quick else name)
+
+    @property
+    def pages(self) -> Path:
+        """Return the folder of this experiment's tables and figures."""
+        name = self.experiment.name
+        return self.options.out / (f"{name}-quick" if self.options.quick else name)
+
+    def result(self, cell: Cell) -> dict[str, Any] | None:
+        """Return the saved result of a cell.
+
+        Parameters
+        ----------
+        cell : Cell
+            The cell.
+
+        Returns
+        -------
+        dict or None
+            The result, None where the cell is not finished.
+        """
+        return self.store.load(cell.name, cell.describe())
+
+    def finished(self) -> list[tuple[Cell, dict[str, Any]]]:
+        """Return all finished cells that are reported, with their results."""
+        found = [(cell, self.result(cell)) for group in self.groups for cell in group]
+        return [(cell, result) for cell, result in found if result is not None]
+
+    def to_do(self) -> list[Cell]:
+        """Return the cells that are not finished, with those that choose nu for them."""
+        todo: dict[str, Cell] = {}
+        for group in self.groups:
+            for cell in group:
+                if self.result(cell) is None:
+                    for other in (*self.trials(cell), cell):
+                        if self.result(other) is None:
+                            todo[other.name] = other
+        return list(todo.values())
+
+    def seconds(self) -> float:
+        """Return what is left to do in seconds of one core, roughly."""
+        return sum(expected(cell) for cell in self.to_do())
+
+    # -- choosing nu ---------------------------------------------------------------------------
+
+    def method(self, cell: Cell) -> Method:
+        """Return the method of a cell.
+
+        Parameters
+        ----------
+        cell : Cell
+            The cell.
+
+        Returns
+        -------
+        Method
+            Its method.
+        """
+        return next(method for method in self.experiment.methods if method.key == cell.method)
+
+    def trials(self, cell: Cell) -> list[Cell]:
+        """Return the cells whose results choose nu for a cell, all inside its training part.
+
+        Parameters
+        ----------
+        cell : Cell
+            A cell that is reported.
+
+        Returns
+        -------
+        list of Cell
+            None where nothing is to be chosen.
+        """
+        method = self.method(cell)
+        if cell.grid == "paper":
+            values, folds, repeat = method.grid, 5, cell.repeat
+        else:
+            values, folds, repeat = method.coarse, 1, 0
+            if size(cell.set)[0] < _FEW:
+                folds = 3
+        trial = replace(cell, repeat=repeat, curve=False, folds=folds)
+        return [replace(trial, nu=nu, fold=fold) for nu in values for fold in range(folds)]
+
+    def choice(self, cell: Cell) -> float | None:
+        """Return the nu with the fewest wrong predictions in the trials, the largest of equals.
+
+        Parameters
+        ----------
+        cell : Cell
+            A cell that is reported, whose trials are finished.
+
+        Returns
+        -------
+        float or None
+            The choice; None where nothing is to be chosen.
+        """
+        wrong: dict[float, int] = defaultdict(int)
+        for trial in self.trials(cell):
+            result = self.result(trial)
+            if result is None:
+                raise ValueError(f"nu of {cell.name} cannot be chosen: {trial.name} is missing")
+            assert trial.nu is not None
+            wrong[trial.nu] += result["wrong"][0]
+        return min(wrong, key=lambda nu: (wrong[nu], -nu)) if wrong else None
+
+
+def plan(name: str, options: Options) -> Plan:
+    """Return what is to be done for an experiment.
+
+    Parameters
+    ----------
+    name : str
+        Name of the experiment.
+    options : Options
+        How it is run.
+
+    Returns
+    -------
+    Plan
+        The plan.
+    """
+    experiment = quick(get(name)) if options.quick else get(name)
+    if options.rounds is not None:
+        at = tuple(t for t in experiment.at if t < options.rounds)
+        at = (*at, options.rounds) if experiment.at else ()
+        experiment = replace(experiment, rounds=options.rounds, at=at)
+    sets, methods = _restricted(experiment, options.only)
+    experiment = replace(experiment, sets=sets, methods=methods)
+    sources = ("packages",) if options.quick else SOURCES
+    problems = {base: _missing(base, sources) for base in dict.fromkeys(map(_base, sets))}
+    left_out = {base: problem for base, problem in problems.items() if problem is not None}
+    repeats = experiment.repeats if options.repeats is None else options.repeats
+    groups = []
+    at_hand = [name for name in sets if _base(name) not in left_out]
+    for name in sorted(at_hand, key=lambda name: (_work(name), name)):
+        for method in methods:
+            first = _cell(experiment, name, method, sources, options.grid)
+            groups.append([replace(first, repeat=repeat) for repeat in range(repeats)])
+    return Plan(experiment, options, groups, left_out)
+
+
+def _work(name: str) -> int:
+    m, d, k = size(name)
+    return m * k * (d + 20)
+
+
+def _cell(
+    experiment: Experiment, name: str, method: Method, sources: tuple[str, ...], grid: str
+) -> Cell:
+    rounds = experiment.rounds
+    if name.startswith("T="):
+        rounds = int(name[2:])
+    return Cell(
+        experiment=experiment.cells_of or experiment.name,
+        set=name,
+        method=method.key,
+        repeat=0,
+        estimator=method.estimator,
+        parameters=dict(method.parameters),
+        rounds=rounds,
+        measure=experiment.measure,
+        curve=experiment.curve,
+        directions=method.directions,
+        sources=sources,
+        grid=grid if method.grid else "",
+    )
+
+
+def _restricted(
+    experiment: Experiment, only: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[Method, ...]]:
+    known = {*experiment.sets, *(method.key for method in experiment.methods)}
+    unknown = [name for name in only if name not in known]
+    if unknown:
+        raise ValueError(
+            f"--only {unknown[0]!r} is no set or method of {experiment.name}; there are "
+            f"{', '.join(sorted(known))}"
+        )
+    sets = tuple(name for name in experiment.sets if name in only) or experiment.sets
+    methods = tuple(method for method in experiment.methods if method.key in only)
+    return sets, methods or experiment.methods
+
+
+def _base(name: str) -> str:
+    return name.split("@")[0].removesuffix(TRAINING_FILE)
+
+
+def _missing(name: str, sources: tuple[str, ...]) -> Exception | None:
+    """Return why a set is not at hand, or None."""
+    try:
+        if "=" not in name:
+            loaded(name, sources)
+    except (DataNotFoundError, ValueError) as error:
+        return error
+    return None
+
+
+@dataclass
+class Outcome:
+    """How a run ended.
+
+    Parameters
+    ----------
+    done : int
+        Cells that were run.
+    failed : dict of str to str
+        Cells that failed, and why.
+    """
+
+    done: int = 0
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+def execute(plan: Plan, advance: Callable[[Cell, float], None] | None = None) -> Outcome:
+    """Run all cells that are not finished; save each at once.
+
+    Parameters
+    ----------
+    plan : Plan
+        What to do.
+    advance : callable or None
+        Called after every cell with it and the seconds that it was expected to take.
+
+    Returns
+    -------
+    Outcome
+        What was done and what failed.
+    """
+    outcome = Outcome()
+    threads = plan.options.threads
+    if threads is None:
+        threads = max(1, (os.cpu_count() or 1) // max(plan.options.jobs, 1))
+    results = (_in_turn if plan.options.jobs <= 1 else _side_by_side)(plan, threads)
+    for cell, result in results:
+        if isinstance(result, Exception):
+            outcome.failed[cell.name] = re.sub(r"\s+", " ", f"{type(result).__name__}: {result}")
+        else:
+            plan.store.save(cell.name, cell.describe(), result)
+            outcome.done += 1
+        if advance is not None:
+            advance(cell, expected(cell))
+    return outcome
+
+
+Result = tuple[Cell, dict[str, Any] | Exception]
+
+
+def _in_turn(plan: Plan, threads: int) -> Iterator[Result]:
+    """Yield the results of one cell after the other; trials come before what needs them."""
+    for cell in plan.to_do():
+        try:
+            yield cell, run(cell, _nu(plan, cell), threads)
+        except Exception as error:
+            yield cell, error
+
+
+def _side_by_side(plan: Plan, threads: int) -> Iterator[Result]:
+    """Yield results of several processes; a cell begins when its trials are saved."""
+    waiting = plan.to_do()
+    running: dict[Future, Cell] = {}
+    with ProcessPoolExecutor(plan.options.jobs) as pool:
+        while waiting or running:
+            open_names = {cell.name for cell in (*waiting, *running.values())}
+            ready = [cell for cell in waiting if not _needs(plan, cell) & open_names]
+            for cell in ready[: plan.options.jobs - len(running)]:
+                waiting.remove(cell)
+                try:
+                    running[pool.submit(run, cell, _nu(plan, cell), threads)] = cell
+                except ValueError as error:  # a trial failed
+                    yield cell, error
+            for future in wait(running, return_when=FIRST_COMPLETED).done if running else ():
+                problem = future.exception()
+                if problem is not None and not isinstance(problem, Exception):
+                    raise problem
+                yield running.pop(future), future.result() if problem is None else problem
+
+
+def _needs(plan: Plan, cell: Cell) -> set[str]:
+    return set() if cell.nu is not None else {trial.name for trial in plan.trials(cell)}
+
+
+def _nu(plan: Plan, cell: Cell) -> float | None:
+    return None if cell.nu is not None else plan.choice(cell)

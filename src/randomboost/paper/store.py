@@ -1,0 +1,82 @@
+"""Finished cells, one small file each, written so that a kill at any moment loses nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all.
+
+    Parameters
+    ----------
+    path : Path
+        The file; its folder is made.
+    text : str
+        What to write.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+class Store:
+    """A folder of finished cells.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder; it is made when the first cell is saved.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def load(self, name: str, description: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the result of a cell, or None where there is none of that description.
+
+        Parameters
+        ----------
+        name : str
+            Name of the cell.
+        description : dict
+            All that the result depends on.
+
+        Returns
+        -------
+        dict or None
+            The result.
+        """
+        try:
+            saved = json.loads((self._folder / f"{name}.json").read_text(encoding="utf-8"))
+            return saved["result"] if saved["cell"] == description else None
+        except (FileNotFoundError, json.JSONDecodeError, KeyError, TypeError):
+            return None
+
+    def save(self, name: str, description: dict[str, Any], result: dict[str, Any]) -> None:
+        """Keep the result of a cell.
+
+        Parameters
+        ----------
+        name : str
+            Name of the cell.
+        description : dict
+            All that the result depends on.
+        result : dict
+            What was measured.
+        """
+        saved = {"cell": description, "result": result}
+        write_text(self._folder / f"{name}.json", json.dumps(saved) + "\n")
