@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from hypothesis import strategies as st
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import Ridge
-from sklearn.naive_bayes import GaussianNB
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 from sklearn.utils._param_validation import Interval, StrOptions, make_constraint
 
 from randomboost import (
@@ -75,7 +75,8 @@ OBJECTS = {  # what stands behind a dictionary, an object or an array that a par
     "weak_learner": [
         DecisionTreeClassifier(max_depth=2),
         DecisionTreeRegressor(max_depth=1),
-        GaussianNB(),
+        ExtraTreeClassifier(max_leaf_nodes=4),
+        DummyClassifier(),
         Ridge(),
     ],
     "loss": [LogisticLoss(), SmoothHinge()],
@@ -167,7 +168,7 @@ def is_tree_of_ours(kind: type, parameters: dict[str, Any]) -> bool:
 
 def is_moderate(parameters: dict[str, Any]) -> bool:
     """Return whether the weak learner is somebody else's that squares the values of X."""
-    return isinstance(parameters.get("weak_learner"), GaussianNB | Ridge)
+    return isinstance(parameters.get("weak_learner"), Ridge)
 
 
 def _mend(kind: type, parameters: dict[str, Any]) -> None:

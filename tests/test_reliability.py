@@ -545,3 +545,17 @@ def test_margins_of_a_model_that_hardly_moves(noisy):
     for rate in (1e-200, 1e-9):
         margins = clone(MODELS["trees"]).set_params(learning_rate=rate).fit(X, y).margins(X, y)
         assert np.abs(margins).max() <= 1
+
+
+def test_a_class_that_lacks_a_column_of_categories():
+    """Its share of every category was once 0 / 0."""
+    table = pd.DataFrame({"colour": ["red", "blue", "red", "green", None, None], "size": range(6)})
+    model = clone(MODELS["trees"]).fit(table, ["a", "a", "b", "b", "c", "c"])
+    assert model.score(table, ["a", "a", "b", "b", "c", "c"]) == 1
+
+
+@pytest.mark.parametrize("name", ["rank", "proj", "ecc", "mh", "multiboost"])
+def test_discriminants_of_values_too_large_to_square(noisy, name):
+    X, y = noisy
+    model = clone(MODELS[name]).set_params(weak_learner="wlda", scale=False)
+    assert model.fit(X * 1e250, y).score(X * 1e250, y) > 0.4
