@@ -333,3 +333,11 @@ def test_the_package_does_without_matplotlib():
         [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ, check=True
     )
     assert "pip install randomboost[plots]" in done.stdout
+
+
+def test_text_follows_the_style_of_matplotlib():
+    with plt.style.context("dark_background"):
+        display = ErrorsDisplay([[0.1, 0.2]], ["one", "two"]).plot()
+        display.figure_.canvas.draw()
+    for text in [*display.ax_.get_yticklabels(), display.ax_.xaxis.label]:
+        assert text.get_color() == "white"

@@ -66,6 +66,13 @@ class TableEncoding:
     def __init__(self, places: dict[Hashable, dict[Hashable, float]]) -> None:
         self.places = places
 
+    def __getstate__(self) -> dict[str, Any]:
+        # skops writes the keys of a dict as text, which True and False do not survive
+        return {"places": [(name, list(each.items())) for name, each in self.places.items()]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.places = {name: dict(each) for name, each in state["places"]}
+
     @classmethod
     def learn(cls, X: Any, y: Any) -> TableEncoding:
         """Learn the numbers from training data.
