@@ -48,7 +48,6 @@ pygments_dark_style = "github-dark"
 autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings say more
 autodoc_member_order = "bysource"
-autodoc_mock_imports = ["onnx", "skl2onnx"]  # large, and nothing of them is shown
 numpydoc_show_class_members = False
 
 
