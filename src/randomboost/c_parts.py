@@ -16,6 +16,14 @@ enum { @_n_features = $n_features, @_n_classes = $n_classes };
 typedef $real @_real;
 """
 
+AS_FLOAT = """\
+static double @_as_float(double value)
+{
+    volatile float rounded = (float)value; /* gcc 12 may drop a plain cast when it vectorises */
+    return rounded;
+}
+"""
+
 SCALED = """\
 static void @_scale(const double *x, @_real *z)
 {
@@ -289,15 +297,17 @@ static void @_score(const double *x, double *scores)
 TAIL = """\
 int @(const double *x, double *scores)
 {
-    double own[@_n_classes];
+    double own[@_n_classes], highest = -INFINITY;
     int r, best = 0;
     @_score(x, own);
     for (r = 0; r < @_n_classes; r++) {
-        own[r] = (@_real)own[r];
-        if (own[r] > own[best])
+        const double score = $score;
+        if (score > highest) {
+            highest = score;
             best = r;
+        }
         if (scores != NULL)
-            scores[r] = own[r];
+            scores[r] = score;
     }
     return best;
 }

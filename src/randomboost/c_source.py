@@ -14,11 +14,12 @@ from .portable import PortableModel, StumpTable, TreeTable, portable
 
 _WIDTH = 98
 _INTEGERS = ("uint8", "int8", "uint16", "int16", "uint32", "int32")
-_KEYWORDS = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if "
-    "inline int long main register restrict return short signed sizeof static struct switch "
-    "typedef union unsigned void volatile while".split()
-)
+_KEYWORDS = {
+    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else",
+    "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "main", "register",
+    "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef",
+    "union", "unsigned", "void", "volatile", "while",
+}  # fmt: skip
 
 
 def to_c(
@@ -42,9 +43,9 @@ def to_c(
 
     Parameters
     ----------
-    model : estimator
-        A fitted classifier of this package. Its weak classifiers must be stumps, "wlda" or
-        decision trees, not other estimators.
+    model : estimator or Pipeline
+        A fitted classifier of this package, or a pipeline of a `TablePreparation` and one. Its
+        weak classifiers must be stumps, "wlda" or decision trees, not other estimators.
     name : str, default="predict"
         Name of the function, and what all other names begin with.
     directions : {"seed", "table"}, default="seed"
@@ -74,7 +75,7 @@ def to_c(
     if directions not in ("seed", "table"):
         raise ValueError(f"directions={directions!r} is unknown: use 'seed' or 'table'")
     described = portable(model, encoded=encoded)
-    writer = _Writer(described, name, _introduction(model, described, name))
+    writer = _Writer(described, name, _introduction(described, name))
     writer.scaling()
     writer.values(generated=directions == "seed" and described.gaussian is not None)
     writer.members()
@@ -82,11 +83,11 @@ def to_c(
     return "\n".join(writer.parts)
 
 
-def _introduction(model: Any, described: PortableModel, name: str) -> str:
+def _introduction(model: PortableModel, name: str) -> str:
     """Return a comment that says what the file holds and how it is used."""
     lines = [
-        f"{type(model).__name__} of randomboost {__version__}: {described.n_features} features, "
-        f"{len(described.classes)} classes.",
+        f"{model.kind} of randomboost {__version__}: {model.n_features} features, "
+        f"{len(model.classes)} classes.",
         "",
         f"int {name}(const double *x, double *scores);",
         "    the number of the best class for features x; its and the others' scores, unless NULL",
@@ -97,15 +98,19 @@ def _introduction(model: Any, described: PortableModel, name: str) -> str:
         "",
         "Compile with -std=c99 or -ffp-contract=off, never with -ffast-math, for the same bits as",
         "in Python; link with -lm. No memory is allocated; all functions are safe in threads.",
-        "NaN is a missing value." if described.missing else "Features must be finite.",
+        "NaN is a missing value."
+        if model.missing or model.fill is not None
+        else "Features must be finite.",
     ]
-    features = list(getattr(model, "feature_names_in_", []))
-    if features:
+    if model.feature_names:
         lines += ["", "Features, in this order:"]
-        lines += [f"    {number}: {_comment(feature)}" for number, feature in enumerate(features)]
-    if model._encoding is not None:
+        lines += [
+            f"    {number}: {_comment(feature)}"
+            for number, feature in enumerate(model.feature_names)
+        ]
+    if model.categories:
         lines += ["", "Categories are given by these numbers, others by NaN:"]
-        for feature, places in model._encoding.places.items():
+        for feature, places in model.categories.items():
             listed = ", ".join(f"{_comment(each)} = {place:g}" for each, place in places.items())
             lines.append(f"    {_comment(feature)}: {listed}")
     text = "\n   ".join(lines).replace("\n   \n", "\n\n")
@@ -143,12 +148,19 @@ class _Writer:
     def __init__(self, model: PortableModel, name: str, introduction: str) -> None:
         self._model, self._name = model, name
         self.parts = [introduction]
+        self._in_floats = model.dtype == np.float32
         self._put(
             c_parts.HEAD,
             n_features=model.n_features,
             n_classes=len(model.classes),
-            real="float" if model.dtype == np.float32 else "double",
+            real="float" if self._in_floats else "double",
         )
+        if self._in_floats or getattr(model.members, "rounded", False):
+            self._put(c_parts.AS_FLOAT)
+
+    def _rounded(self, number: str) -> str:
+        """Return a number in the precision of the model."""
+        return f"@_as_float({number})" if self._in_floats else number
 
     def _put(self, text: str, **values: Any) -> None:
         self.parts.append(Template(text).substitute(values).replace("@", self._name))
@@ -179,11 +191,15 @@ class _Writer:
 
     def scaling(self) -> None:
         """Add the scaling of the features."""
-        model, scaled = self._model, "(@_real)x[j]"
+        model, scaled = self._model, self._rounded("x[j]")
+        if model.fill is not None:
+            self._table("fill", model.fill)
+            scaled = "(x[j] == x[j] ? x[j] : @_fill[j])"
         if model.scaling is not None:
             for part in ("peak", "center", "spread"):
                 self._table(part, getattr(model.scaling, part).astype(np.float64))
-            scaled = f"(@_real)(((double){scaled} / @_peak[j] - @_center[j]) / @_spread[j])"
+            scaled = f"({scaled} / @_peak[j] - @_center[j]) / @_spread[j]"
+        scaled = f"(@_real)({scaled})"
         if model.missing and model.n_views > 1:
             scaled = f"x[j] == x[j] ? {scaled} : 0"
         self._put(c_parts.SCALED, scaled=scaled)
@@ -262,7 +278,7 @@ class _Writer:
         )
         number = "float" if self._model.votes is None else "double"
         if trees.class_codes is None:
-            compared = "(double)(float)value" if trees.rounded else "value"
+            compared = "@_as_float(value)" if trees.rounded else "value"
             self._put(c_parts.TREE_OUTPUT, number=number, value=value, compared=compared)
             return
         assert trees.codes is not None
@@ -297,7 +313,11 @@ class _Writer:
         self.parts.append(
             f"const char *const {self._name}_labels[{len(model.classes)}] = {{\n    {listed}\n}};\n"
         )
-        self._put(c_parts.TAIL, factor=_number(float(model.probability_scale)))
+        self._put(
+            c_parts.TAIL,
+            factor=_number(float(model.probability_scale)),
+            score=self._rounded("own[r]"),
+        )
 
 
 def _whole(outputs: NDArray) -> NDArray:

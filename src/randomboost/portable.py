@@ -8,12 +8,13 @@ thresholds, and their outputs, times votes, are summed round by round.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .base import BaseBoostingClassifier
@@ -23,6 +24,7 @@ from .hypotheses import FittedEstimator, SmallTree, Stump, Stumps
 from .projections import GaussianProjection
 from .rank import RBoostRankClassifier
 from .scaling import StandardScaling
+from .tables import TablePreparation
 from .trees.forest import Forest
 from .trees.views import SharedView
 
@@ -87,8 +89,16 @@ class PortableModel:
 
     Parameters
     ----------
+    kind : str
+        Name of the class.
     classes : ndarray
         Class labels.
+    feature_names : list of str
+        Names of the features, empty where they have none.
+    categories : dict
+        For every column of categories the number of each.
+    fill : ndarray of shape (n_features,) or None
+        What missing values are replaced with before anything else.
     n_features : int
         Number of features.
     dtype : dtype
@@ -122,7 +132,11 @@ class PortableModel:
         The factor s of the probabilities ``softmax(s F)``.
     """
 
+    kind: str
     classes: NDArray
+    feature_names: list[str]
+    categories: dict[Any, dict[Any, float]]
+    fill: NDArray | None
     n_features: int
     dtype: np.dtype
     scaling: StandardScaling | None
@@ -144,8 +158,8 @@ def portable(model: Any, *, encoded: bool = False) -> PortableModel:
 
     Parameters
     ----------
-    model : estimator
-        A fitted classifier of the package.
+    model : estimator or Pipeline
+        A fitted classifier of the package, or a pipeline of a `TablePreparation` and one.
     encoded : bool, default=False
         Take a model with columns of categories too: the numbers of the categories are its input.
 
@@ -160,29 +174,41 @@ def portable(model: Any, *, encoded: bool = False) -> PortableModel:
         If the model is none of the package, has categories, or has weak classifiers of the
         user's own.
     """
+    first, fill = model, None
+    if isinstance(model, Pipeline) and len(model) == 2 and isinstance(model[0], TablePreparation):
+        first, model = model
+        check_is_fitted(first)
+        fill = first.means_
     if not isinstance(model, BaseBoostingClassifier):
         raise ValueError(
-            f"model={type(model).__name__} is no classifier of randomboost: pass a fitted one; for "
-            "a Pipeline call randomboost.onnx.register() and use skl2onnx"
+            f"model={type(model).__name__} is no classifier of randomboost: pass a fitted one, or "
+            "a Pipeline of a TablePreparation and one; for other pipelines there is skl2onnx, see "
+            "randomboost.onnx.register"
         )
     check_is_fitted(model)
-    if model._encoding is not None and not encoded:
-        names = ", ".join(repr(name) for name in model._encoding.places)
+    encoding = model._encoding if fill is None else first.encoding_
+    categories = {} if encoding is None else encoding.places
+    if categories and not encoded:
+        names = ", ".join(repr(name) for name in categories)
         raise ValueError(
             f"the model has columns of categories ({names}): an export takes numbers only; pass "
             "encoded=True to export it with the numbers of the categories as its input"
         )
     common = {
+        "kind": type(model).__name__,
         "classes": model.classes_,
+        "feature_names": list(getattr(first, "feature_names_in_", [])),
+        "categories": categories,
+        "fill": fill,
         "n_features": model.n_features_in_,
         "dtype": model._dtype,
         "scaling": model._scaling,
-        "missing": model._allows_missing(),
+        "missing": model._allows_missing() and fill is None,
         "gaussian": None,
         "baseline": None,
         "decoding": getattr(model, "decoding", None),
         "code": model.code_ if isinstance(model, AdaBoostMOClassifier) else None,
-        "probability_scale": model._probability_scale(),
+        "probability_scale": model._proba_scale,
     }
     if isinstance(model, RBoostRankClassifier):
         return PortableModel(**{**common, **_rank_parts(model)})
@@ -247,7 +273,8 @@ def _class_wise_parts(model: RBoostRankClassifier) -> dict[str, Any]:
     else:
         trees, mixes = _small_trees(hypotheses), {}
         used = np.unique(trees.columns[trees.columns >= 0])
-        members = _with_columns(trees, np.searchsorted(used, trees.columns))
+        places = np.searchsorted(used, trees.columns)
+        members = replace(trees, columns=np.where(trees.columns < 0, -1, places))
     parts = _class_wise_rows(model, model._projection, used, mixes)
     return {"members": members, "votes": votes, "n_values": len(used) + len(mixes), **parts}
 
@@ -310,12 +337,6 @@ def _feature_rows(model: Any, used: NDArray[np.int64], mixes: list[Any]) -> Call
         parts.append(sp.csr_array((mix.coefficients[order], *place), (1, n_features)))
     every = sp.vstack(parts, format="csr").astype(model._dtype)
     return lambda numbers: every[numbers]
-
-
-def _with_columns(trees: TreeTable, columns: NDArray[np.int64]) -> TreeTable:
-    from dataclasses import replace
-
-    return replace(trees, columns=np.where(trees.columns < 0, -1, columns))
 
 
 def _small_trees(members: Iterable[Any]) -> TreeTable:

@@ -42,6 +42,7 @@ def _holds_categories(column: Any) -> bool:
 
 def _order(tallies: NDArray) -> NDArray:
     """Return the place of every category, given how often it goes with each class."""
+    tallies = tallies[:, tallies.any(axis=0)]  # a class may have the column missing throughout
     shares = tallies + _PRIOR * tallies.sum(axis=0) / tallies.sum()
     shares = shares / shares.sum()
     rows, columns = shares.sum(axis=1), shares.sum(axis=0)
@@ -65,6 +66,13 @@ class TableEncoding:
 
     def __init__(self, places: dict[Hashable, dict[Hashable, float]]) -> None:
         self.places = places
+
+    def __getstate__(self) -> dict[str, Any]:
+        # skops writes the keys of a dict as text, which True and False do not survive
+        return {"places": [(name, list(each.items())) for name, each in self.places.items()]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.places = {name: dict(each) for name, each in state["places"]}
 
     @classmethod
     def learn(cls, X: Any, y: Any) -> TableEncoding:

@@ -126,9 +126,9 @@ def to_onnx(
 
     Parameters
     ----------
-    model : estimator
-        A fitted classifier of this package. Its weak classifiers must be stumps, "wlda" or
-        decision trees, not other estimators.
+    model : estimator or Pipeline
+        A fitted classifier of this package, or a pipeline of a `TablePreparation` and one. Its
+        weak classifiers must be stumps, "wlda" or decision trees, not other estimators.
     target_opset : int, dict or None, default=None
         Version of the operators, at least 13, or a dict with versions of the domains "" and
         "ai.onnx.ml". From version 5 of the latter on trees take half the space. None for 21 and 5.
@@ -159,7 +159,7 @@ def to_onnx(
     text = labels(described.classes).dtype == object
     made = helper.make_graph(
         graph.nodes,
-        type(model).__name__,
+        described.kind,
         [helper.make_tensor_value_info("X", TensorProto.FLOAT, ["n", described.n_features])],
         [
             helper.make_tensor_value_info(
@@ -179,21 +179,16 @@ def to_onnx(
         producer_name="randomboost",
         producer_version=__version__,
     )
-    helper.set_model_props(result, _metadata(model))
+    helper.set_model_props(result, _metadata(described))
     return result
 
 
-def _metadata(model: Any) -> dict[str, str]:
-    """Return what the arrays do not say: names of the features, numbers of the categories."""
+def _metadata(model: PortableModel) -> dict[str, str]:
+    """Return what the graph does not say: names of the features, numbers of the categories."""
     properties = {}
-    if hasattr(model, "feature_names_in_"):
-        properties["feature_names"] = json.dumps(list(model.feature_names_in_))
-    if model._encoding is not None:
-        properties["categories"] = json.dumps(
-            {
-                str(name): [[category, place] for category, place in places.items()]
-                for name, places in model._encoding.places.items()
-            },
-            default=str,
-        )
+    if model.feature_names:
+        properties["feature_names"] = json.dumps(model.feature_names)
+    if model.categories:
+        pairs = {str(name): list(places.items()) for name, places in model.categories.items()}
+        properties["categories"] = json.dumps(pairs, default=str)
     return properties

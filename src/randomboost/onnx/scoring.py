@@ -66,6 +66,9 @@ class _Builder:
     def _scaled(self, x: str) -> str:
         graph, scaling = self._graph, self._model.scaling
         x = graph.cast(x, self._model.dtype)
+        if self._model.fill is not None:
+            fill = graph.constant(self._model.fill.astype(self._model.dtype))
+            x = graph.add("Where", graph.add("IsNaN", x), fill, x)
         if scaling is None:
             return x
         x = graph.add("Div", graph.cast(x, np.float64), graph.constant(scaling.peak))
@@ -75,6 +78,7 @@ class _Builder:
 
     def _n_products(self) -> float:
         """Return about how many products a sample's values take, going by the first and last."""
+        assert self._model.rows is not None
         some = np.unique([0, self._model.n_values - 1])
         return self._model.rows(some).nnz / len(some) * self._model.n_values
 
@@ -94,7 +98,8 @@ class _Builder:
         parts = []
         for size in np.unique(sizes):
             alike = np.flatnonzero(sizes == size)
-            parts += np.array_split(alike, -(-len(alike) * size // (2 * _ROWS)))
+            together = max(1, 2 * _ROWS // size)
+            parts += np.split(alike, np.arange(together, len(alike), together))
         made = [self._sums_in_order(rows[part], sizes[part[0]]) for part in parts]
         together = made[0] if len(made) == 1 else graph.add("Concat", *made, axis=0)
         places = np.argsort(np.concatenate(parts))

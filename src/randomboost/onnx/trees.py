@@ -47,8 +47,8 @@ class Ensemble:
         """
         table, start = self._table, int(self._table.starts[number])
 
-        def way(node: int) -> int | None:
-            return None if codes is None else codes[table.codes[node]]
+        def way(node: int) -> Any:
+            return None if codes is None or table.codes is None else codes[table.codes[node]]
 
         def split_or_leaf(node: int) -> int:
             while table.left[node] >= 0 and way(node) == LEFT:
