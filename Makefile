@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint bench bench-quick paper clean
+.PHONY: run test lint docs bench bench-quick paper clean
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -23,6 +23,14 @@ lint: $(VENV)/ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m numpydoc.hooks.validate_docstrings $$(git ls-files 'src/*.py')
+
+# the pages, with pictures drawn and examples run: build/docs/index.html; some minutes, no internet
+$(VENV)/docs: $(VENV)/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[docs]"
+	touch $@
+
+docs: $(VENV)/docs
+	$(BIN)/python -m sphinx -q -W --keep-going -d build/doctrees docs build/docs
 
 # the data folder is named by RANDOMBOOST_DATA; every one says first what it costs
 PEERS := lightgbm xgboost catboost
@@ -47,4 +55,4 @@ paper: $(VENV)/ready
 	$(BIN)/python -m randomboost.paper run $(PAPER)
 
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf $(VENV) build docs/gallery docs/pictures docs/reference .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -7,9 +7,7 @@ import gc
 import hashlib
 import json
 import os
-import pickle
 import platform
-import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -21,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sets import Split
 from sklearn.base import clone
+
+from randomboost.cli.measuring import pickled_bytes, seconds
 
 PREDICTED_ROWS = 10_000
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "lightgbm", "xgboost")
@@ -106,31 +106,6 @@ class PeakMemory:
 
     def __exit__(self, *_: object) -> None:
         self.bytes = _status("VmHWM") - self._start
-
-
-class _Counter:
-    """A file that keeps only its length: some forests are larger than memory twice over."""
-
-    size = 0
-
-    def write(self, data: Any) -> int:
-        """Count the bytes."""
-        self.size += memoryview(data).nbytes
-        return memoryview(data).nbytes
-
-
-def pickled_bytes(model: Any) -> int:
-    """Return the length of the pickled model."""
-    counter = _Counter()
-    pickle.Pickler(counter).dump(model)
-    return counter.size
-
-
-def seconds(call: Callable[[], Any]) -> float:
-    """Return the time of one call."""
-    began = time.perf_counter()
-    call()
-    return time.perf_counter() - began
 
 
 def warm_up(model: Any, data: Split) -> None:

@@ -7,26 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from lightgbm import LGBMClassifier
 from measure import cores
 from sets import Split
-from sklearn.ensemble import (
-    AdaBoostClassifier,
-    HistGradientBoostingClassifier,
-    RandomForestClassifier,
-)
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MinMaxScaler
-from sklearn.svm import SVC
+from sklearn.ensemble import AdaBoostClassifier
+from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier
-from xgboost import XGBClassifier
 
 from randomboost import RBoostProjClassifier, RBoostRankClassifier
-
-try:
-    from catboost import CatBoostClassifier
-except ImportError:
-    CatBoostClassifier = None
+from randomboost.cli import rivals
 
 PAPER_PROJECTIONS = 20_000
 STUMPS = {"n_estimators": 100, "n_projections": 2000}  # of rank where others are at their defaults
@@ -75,19 +63,17 @@ def proj(rounds: int | None, data: Split) -> Any:
 
 def lightgbm(rounds: int | None, data: Split | None = None) -> Any:
     """Return LightGBM."""
-    return LGBMClassifier(n_estimators=rounds or 100, n_jobs=cores(), verbose=-1)
+    return rivals.lightgbm(rounds)
 
 
 def xgboost(rounds: int | None, data: Split | None = None) -> Any:
     """Return XGBoost."""
-    return XGBClassifier(n_estimators=rounds or 100, n_jobs=cores(), verbosity=0)
+    return rivals.xgboost(rounds)
 
 
 def hist_gradient_boosting(rounds: int | None, data: Split) -> Any:
-    """Return scikit-learn's; its default stops early from 10 000 rows on."""
-    if rounds is None:
-        return HistGradientBoostingClassifier()
-    return HistGradientBoostingClassifier(max_iter=rounds, early_stopping=False)
+    """Return scikit-learn's."""
+    return rivals.hist_gradient_boosting(rounds)
 
 
 def adaboost(rounds: int | None, data: Split) -> Any:
@@ -97,7 +83,7 @@ def adaboost(rounds: int | None, data: Split) -> Any:
 
 def random_forest(rounds: int | None, data: Split) -> Any:
     """Return a random forest; its rounds are trees."""
-    return RandomForestClassifier(rounds or 100, n_jobs=-1)
+    return rivals.random_forest(rounds)
 
 
 def rank_default(rounds: int | None, data: Split) -> Any:
@@ -107,16 +93,12 @@ def rank_default(rounds: int | None, data: Split) -> Any:
 
 def catboost(rounds: int | None, data: Split) -> Any:
     """Return CatBoost, which has 1000 rounds by default."""
-    if CatBoostClassifier is None:
-        raise ImportError("CatBoost is not installed")
-    return CatBoostClassifier(
-        iterations=rounds, thread_count=cores(), verbose=False, allow_writing_files=False
-    )
+    return rivals.catboost(rounds)
 
 
 def svm(rounds: int | None, data: Split) -> Any:
     """Return a support vector machine; it has neither rounds nor threads nor probabilities."""
-    return make_pipeline(MinMaxScaler((-1, 1)), SVC(C=10))
+    return rivals.svm()
 
 
 @dataclass(frozen=True)

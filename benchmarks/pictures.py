@@ -13,6 +13,8 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.ticker import FixedLocator, Locator, LogLocator, NullLocator
 
+from randomboost.plots import TradeOffDisplay
+
 _PANELS_A_ROW = 4
 
 
@@ -56,20 +58,15 @@ def draw_trade_off(points: dict[str, dict[str, tuple[float, float]]], path: Path
         n_rows, _PANELS_A_ROW, figsize=(15, 3.2 * n_rows), squeeze=False, layout="constrained"
     )
     names = list(dict.fromkeys(name for found in points.values() for name in found))
+    marks: dict[str, Any] = {}
     for panel, (title, found) in zip(panels.flat, points.items(), strict=False):
-        for number, name in enumerate(names):
-            if name in found:
-                panel.plot(*found[name], "o^sDvPX*"[number % 8], color=f"C{number}")
-        panel.set(title=title, xscale="log", xlabel="fit, seconds", ylabel="test error, %")
-        _plain_ticks(panel.xaxis, LogLocator(subs=(1, 2, 5)))
-        panel.grid(alpha=0.3)
+        costs, errors = np.array([found.get(name, (np.nan, np.nan)) for name in names]).T
+        TradeOffDisplay(costs, errors / 100, names).plot(panel, legend=False)
+        panel.set(title=title, ylabel="test error")
+        marks |= {line.get_label(): line for line in panel.lines}
     for panel in panels.flat[len(points) :]:
         panel.set_axis_off()
-    marks = [
-        plt.Line2D([], [], marker="o^sDvPX*"[number % 8], color=f"C{number}", linestyle="")
-        for number in range(len(names))
-    ]
-    figure.legend(marks, names, loc="outside lower center", ncols=len(names))
+    figure.legend(marks.values(), marks, loc="outside lower center", ncols=len(names))
     _save(figure, path)
 
 

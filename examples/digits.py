@@ -11,14 +11,12 @@ from pathlib import Path
 import matplotlib
 
 matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-import numpy as np
-from matplotlib.ticker import ScalarFormatter
 from sklearn.datasets import load_digits
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import train_test_split
 
 from randomboost import RBoostProjClassifier, RBoostRankClassifier
+from randomboost.plots import RoundsDisplay
 
 ROUNDS = 400
 PLOT = Path("output/digits.png")
@@ -40,24 +38,18 @@ def main() -> None:
         f"digits: {len(X_train)} training and {len(X_test)} test images, 10 classes; trees as they "
         f"come, {ROUNDS} rounds of stumps; less than a minute on two cores"
     )
-    figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
+    stages = {}
     for name, model in models.items():
         began = time.perf_counter()
         model.fit(X_train, y_train)
         seconds = time.perf_counter() - began
-        curve = np.array([np.mean(p != y_test) for p in model.staged_predict(X_test)])
-        print(f"{name:24} test error {100 * curve[-1]:5.2f} %   fit {seconds:5.1f} s")
-        axes.plot(np.arange(1, len(curve) + 1), 100 * curve, label=name)
-    axes.set(
-        xlabel="rounds", ylabel="test error in %", yscale="log", title="Digits: test error by round"
-    )
-    axes.set_yticks([2, 5, 10, 20, 50])
-    axes.yaxis.set_major_formatter(ScalarFormatter())
-    axes.yaxis.set_minor_formatter("")
-    axes.grid(alpha=0.3, which="both")
-    axes.legend()
+        error = 1 - model.score(X_test, y_test)
+        print(f"{name:24} test error {100 * error:5.2f} %   fit {seconds:5.1f} s")
+        stages[name] = model.staged_predict(X_test)
+    display = RoundsDisplay.from_predictions(y_test, stages, log=True)
+    display.ax_.set_title("Digits: test error by round")
     PLOT.parent.mkdir(exist_ok=True)
-    figure.savefig(PLOT, dpi=120)
+    display.figure_.savefig(PLOT, dpi=120)
     print(f"plot: {PLOT}")
 
 

@@ -597,7 +597,7 @@ def test_progress_is_shown_only_when_asked(model, noisy, capfd, monkeypatch):
     model.fit(X, y)
     assert capfd.readouterr() == ("", "")
     model.set_params(verbose=1).fit(X, y)
-    assert "20/20" in capfd.readouterr().out
+    assert "20/20" in capfd.readouterr().err
     import sys
 
     monkeypatch.setitem(sys.modules, "rich", None)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import train_test_split
-from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -30,13 +30,15 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from .labels import class_factors, distinct_labels
 from .losses import Loss, get_loss
 from .merging import merge_samples
 from .parallel import OneBlasThread, ThreadTeam, resolve_threads
 from .progress import Progress
 from .scaling import StandardScaling
+from .solvers.corrective import solver_options
 from .tables import TableEncoding, category_columns, is_table
-from .training import BestRound, Model, Trainer, TrainingData
+from .training import BestRound, Model, Trainer, TrainingData, changed
 
 
 class FitInterruptedWarning(UserWarning):
@@ -175,6 +177,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         if self.n_jobs == 0:
             raise ValueError("n_jobs=0 has no meaning: use None or -1 for all cores, or a number")
         self._get_loss()
+        solver_options(getattr(self, "solver_options", None))
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val must be given together: one of them is missing")
         warm = self.warm_start and hasattr(self, "n_estimators_")
@@ -182,11 +185,9 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         sample_weight = _check_sample_weight(
             sample_weight, X, dtype=np.float64, ensure_non_negative=True
         )
-        class_factors = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
-        if not (np.isfinite(class_factors).all() and (class_factors >= 0).all()):
-            raise ValueError("class_weight has a negative or infinite weight: weights are >= 0")
         codes = np.searchsorted(self.classes_, y)
-        used = np.flatnonzero(sample_weight * class_factors[codes] > 0)
+        factors = class_factors(self.class_weight, self.classes_, codes, sample_weight)
+        used = np.flatnonzero(sample_weight * factors[codes] > 0)
         X, codes, sample_weight = merge_samples(X[used], codes[used], sample_weight[used])
         val_weight = None
         if X_val is not None:
@@ -201,19 +202,19 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             )
         if not warm:
             self._scaling = StandardScaling.learn(X, sample_weight) if self.scale else None
-            random = check_random_state(self.random_state)
-            self._seed = int(random.randint(2**31)) << 31 | int(random.randint(2**31))
+            self._seed = self._make_seed()
             self._dtype = X.dtype
         data = TrainingData(
             self._scaled(X),
             codes,
-            sample_weight * class_factors[codes],
+            sample_weight * factors[codes],
             None if X_val is None else self._scaled(X_val),
             y_val,
             val_weight,
         )
         if warm:
             self._need_path("a warm start")
+            self._refuse_changes()
         start = self._model() if warm else Model()
         if self.n_estimators < len(start.hypotheses):
             raise ValueError(
@@ -222,10 +223,23 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             )
         self._train(data, start, on_round)
 
+    def _make_seed(self) -> int:
+        random = check_random_state(self.random_state)
+        return int(random.randint(2**31)) << 31 | int(random.randint(2**31))
+
+    def _refuse_changes(self) -> None:
+        """Raise where a parameter was changed that a warm start cannot change."""
+        if bool(self.scale) != (self._scaling is not None):
+            raise changed("scale")
+        if isinstance(self.random_state, Integral) and self._make_seed() != self._seed:
+            raise changed("random_state")
+
     def _check_training_input(self, X: Any, y: Any, warm: bool) -> tuple[Any, NDArray]:
         if not warm:
             self._encoding = self._learn_encoding(X, y)
         X = self._encoded(X)
+        if getattr(y, "dtype", None) == np.dtype(object):
+            distinct_labels(y, "y")  # scikit-learn looks at the first label only
         X, y = validate_data(
             self,
             X,
@@ -237,7 +251,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             ensure_all_finite=self._finiteness(X),
         )
         check_classification_targets(y)
-        classes = np.unique(y)
+        classes = distinct_labels(y, "y")
         if warm and not np.array_equal(classes, self.classes_):
             raise ValueError(
                 "y has other classes than the fitted model: warm_start needs the same ones; set "
@@ -264,12 +278,13 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         return X_val, self._class_numbers(y_val, "y_val")
 
     def _class_numbers(self, y: NDArray, name: str) -> NDArray[np.int64]:
-        unknown = np.setdiff1d(y, self.classes_)
-        if len(unknown):
-            raise ValueError(
-                f"{name} has labels that the training data has not, such as {unknown[0]!s}: leave "
-                "those samples out"
-            )
+        known = set(self.classes_.tolist())
+        for label in distinct_labels(y, name).tolist():
+            if label not in known:
+                raise ValueError(
+                    f"{name} has labels that the training data has not, such as {label!s}: leave "
+                    "those samples out"
+                )
         return np.searchsorted(self.classes_, y)
 
     def _split(self, X: Any, codes: NDArray, sample_weight: NDArray) -> tuple[Any, ...]:
@@ -398,10 +413,15 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             if loss is not None:
                 noted["validation_loss"] = loss
 
+    @property
+    def _has_stages(self) -> bool:
+        """Whether the model after every round is known: not where its weights were not saved."""
+        path = getattr(self, "_path", None)
+        return path is None or len(path) >= self.n_estimators_
+
     def _need_path(self, what: str) -> None:
         """Raise where the weights after every round are needed but were not saved."""
-        path = getattr(self, "_path", None)
-        if path is not None and len(path) < self.n_estimators_:
+        if not self._has_stages:
             raise ValueError(
                 f"{what} of a totally corrective model needs its weights after every round, which "
                 "the file that it was loaded from has not: save it with dense=True"
@@ -629,10 +649,11 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         with ThreadTeam(resolve_threads(self.n_jobs)) as team:
             scores = self._scores(X, team)
         samples = np.arange(len(y))
-        own = scores[codes, samples].copy()
+        own = scores[codes, samples].astype(np.float64)
         scores[codes, samples] = -np.inf
         largest = self._largest_margin()
-        return (own - scores.max(axis=0)) / (largest if largest > 0 else 1.0)
+        margins = (own - scores.max(axis=0)) / (largest if largest > 0 else 1.0)
+        return np.clip(margins, -1.0, 1.0)  # sums of single precision go a little beyond
 
     def save(self, path: Any, *, dense: bool = False, notes: dict[str, Any] | None = None) -> None:
         """Write the fitted model to a file that `randomboost.load` reads.

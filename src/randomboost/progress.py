@@ -32,6 +32,7 @@ class Progress:
             return
         try:
             from rich import progress
+            from rich.console import Console
         except ImportError:
             self._plain = True
             print(f"{label}: preparing", file=sys.stderr)
@@ -43,6 +44,7 @@ class Progress:
             progress.TextColumn("{task.fields[note]}"),
             progress.TimeElapsedColumn(),
             progress.TimeRemainingColumn(),
+            console=Console(stderr=True),
         )
         self._task = self._bar.add_task(label, total=total, note="preparing")
 

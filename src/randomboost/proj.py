@@ -15,7 +15,7 @@ from .parallel import ThreadTeam
 from .proj_trainer import ProjTrainer
 from .projections import GaussianProjection
 from .random_stream import OUTPUT_STREAM
-from .training import Model, Trainer, TrainingData
+from .training import Model, Trainer, TrainingData, changed
 
 
 class RBoostProjClassifier(CodedClassifier):
@@ -54,7 +54,7 @@ class RBoostProjClassifier(CodedClassifier):
         constraint of v, in which all earlier weak classifiers count too, and w in R^n weighs the
         n constraints. "code": every round keeps the code v_t that it chose and has a weight of
         its own, ``F_r(x) = sum_t w_t P^(r)_{v_t t} h_t(x)`` with w in R^T. That reading comes
-        closer to the errors that the paper reports, and is faster; see docs/results.
+        closer to the errors that the paper reports, and is faster; see benchmarks/accuracy.py.
     stopping : {"objective", "violation"}, default="objective"
         "objective": training ends when a round changes the objective by less than `tol`,
         relative to its value. "violation": when no constraint of the dual is violated by more
@@ -79,7 +79,8 @@ class RBoostProjClassifier(CodedClassifier):
     scale : bool, default=True
         Scale the features to mean 0 and standard deviation 1; stumps do not care.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, multiplied into `sample_weight`.
+        Weights of the classes, multiplied into `sample_weight`. "balanced" gives all classes the
+        same total weight, counted with `sample_weight`.
     early_stopping : bool, default=False
         Stop when the validation error has not fallen for `n_iter_no_change` rounds, and keep the
         best round.
@@ -213,7 +214,7 @@ class RBoostProjClassifier(CodedClassifier):
                 self._seed,
                 OUTPUT_STREAM,
                 len(self.classes_),
-                self.n_projections,
+                int(self.n_projections),
             )
         return ProjTrainer(self, self._coding(team), data, start, team)
 
@@ -222,10 +223,9 @@ class RBoostProjClassifier(CodedClassifier):
             return RoundCodes(self._projection, team, self._codes)
         return AllCodes(self._projection, team)
 
-    def _model(self) -> Model:
+    def _refuse_changes(self) -> None:
+        super()._refuse_changes()
         if self.selection != self._selection:
-            raise ValueError(
-                "selection differs from that of the fitted model: warm_start needs the same one; "
-                "set warm_start=False to begin anew"
-            )
-        return super()._model()
+            raise changed("selection")
+        if self.n_projections != self._projection.n_projections:
+            raise changed("n_projections")

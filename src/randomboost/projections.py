@@ -136,6 +136,19 @@ class GivenProjection:
 KINDS = ("gaussian", "sparse", "axis", "lda", "mixed")
 
 
+def _direction_counts(kind: str, n_projections: int, n_features: int) -> dict[str, int]:
+    """Return the number of directions by family."""
+    families = [name for name in FAMILIES if kind in (name, "mixed")]
+    if kind == "mixed" and n_features == 1:
+        families = ["axis"]
+    weights = family_weights(families, n_features)
+    mixed = sum(weights.values()) - weights.get("axis", 0.0)
+    return {
+        name: n_features if name == "axis" else max(1, round(n_projections * weight / mixed))
+        for name, weight in weights.items()
+    }
+
+
 def make_directions(
     kind: str,
     seed: int,
@@ -164,15 +177,7 @@ def make_directions(
         The directions.
     """
     X, y, weight = data
-    families = [name for name in FAMILIES if kind in (name, "mixed")]
-    if kind == "mixed" and X.shape[1] == 1:
-        families = ["axis"]
-    weights = family_weights(families, X.shape[1])
-    mixed = sum(weights.values()) - weights.get("axis", 0.0)
-    counts = {
-        name: X.shape[1] if name == "axis" else max(1, round(n_projections * weight / mixed))
-        for name, weight in weights.items()
-    }
+    counts = _direction_counts(kind, n_projections, X.shape[1])
     lda = find_discriminants(X, y, weight, seed, counts.get("lda", 0))
     return Directions(seed, X.shape[1], counts, density, lda)
 
@@ -217,3 +222,38 @@ def make_projection(
         return GaussianProjection(seed, DATA_STREAM, n_classes, n_projections)
     directions = make_directions(kind, seed, n_projections, density, data)
     return CodedProjection(seed, n_classes, n_projections, directions)
+
+
+def changed_parameter(
+    made: Any, kind: Any, n_projections: int, density: float | None
+) -> str | None:
+    """Return which parameter would now make other projections than those of a model.
+
+    Parameters
+    ----------
+    made : Projection or SharedView
+        What the model has.
+    kind, n_projections, density
+        As for `make_projection`.
+
+    Returns
+    -------
+    str or None
+        The first such parameter. What an object makes of `n_projections` is not known.
+    """
+    if isinstance(made, GivenProjection) or not isinstance(kind, str):
+        same = isinstance(made, GivenProjection) and not isinstance(kind, str)
+        return None if same else "projection"
+    if isinstance(made, GaussianProjection):
+        wrong = made.n_projections != n_projections
+        return "projection" if kind != "gaussian" else "n_projections" if wrong else None
+    directions = made.directions
+    counts = _direction_counts(kind, n_projections, directions.n_features)
+    if list(counts) != list(directions.counts):
+        return "projection"
+    if (
+        counts != directions.counts
+        or getattr(made, "n_projections", n_projections) != n_projections
+    ):
+        return "n_projections"
+    return "density" if "sparse" in counts and density != directions.density else None

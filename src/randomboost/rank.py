@@ -17,9 +17,9 @@ from .losses import SOFTMAX, Loss, get_loss
 from .parallel import ThreadTeam, resolve_threads
 from .points import ProjectedPoints
 from .prediction import StumpScorer
-from .projections import KINDS, make_directions, make_projection
+from .projections import KINDS, changed_parameter, make_directions, make_projection
 from .rank_trainer import RankTrainer
-from .training import Model, Trainer, TrainingData
+from .training import Model, Trainer, TrainingData, changed
 from .tree_trainer import TreeTrainer
 from .trees.forest import Forest
 from .trees.scoring import ForestScorer
@@ -35,6 +35,9 @@ class RBoostRankClassifier(BaseBoostingClassifier):
     learned so that ``F(P^(y) x) > F(P^(r) x)`` for the true class y and every other r, which is a
     ranking problem; a sample is given the class with the largest ``F(P^(r) x)``. The model does
     not grow with the number of classes.
+
+    Parameters whose description begins with "Trees" have no effect on other weak learners, those
+    with "Stumps" or ``correction="total"`` none on trees.
 
     Parameters
     ----------
@@ -89,17 +92,18 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         node): None for all, an int for a number, a float in (0, 1] for a fraction. For trees
         None means one in 12 of a family, at least 16.
     correction : {"stagewise", "total"}, default="stagewise"
-        Stumps and estimators. "stagewise": only the newest weight is set, in closed form for the
-        exponential loss, by a line search for others. "total": all weights are solved for after
-        every round, with w >= 0 and the l1 penalty `nu`.
+        How stumps and estimators are weighted; trees refuse "total". "stagewise": only the newest
+        weight is set, in closed form for the exponential loss, by a line search for others.
+        "total": all weights are solved for after every round, with w >= 0 and the l1 penalty `nu`.
     nu : float, default=1e-4
         Weight of the l1 penalty with ``correction="total"``. The exponential loss is minimised
         as ``log sum exp`` (rankPrimal), others as a plain sum over pairs (App2).
     tol : float, default=1e-6
-        Training ends when no weak learner has an edge above ``nu + tol`` (nu is 0 stage-wise).
+        Stumps and estimators: training ends when no weak learner has an edge above ``nu + tol``
+        (nu is 0 stage-wise).
     solver_options : dict or None, default=None
-        Options of SciPy's L-BFGS-B; the paper's settings are the defaults (maxiter 100, maxcor 5,
-        ftol 1e7 times the machine precision).
+        With ``correction="total"``: options of SciPy's L-BFGS-B; the paper's settings are the
+        defaults (maxiter 100, maxcor 5, ftol 1e7 times the machine precision).
     iterations_per_round : int or None, default=2
         With ``correction="total"``: iterations of the solver after each round, from the last w;
         after the last round w is solved for with the full `solver_options` (unless early
@@ -121,7 +125,8 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         Scale the features to mean 0 and standard deviation 1 (CSR data is not centred).
         Projections mix features, so their scales matter; turn it off for data scaled already.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, multiplied into `sample_weight`.
+        Weights of the classes, multiplied into `sample_weight`. "balanced" gives all classes the
+        same total weight, counted with `sample_weight`.
     early_stopping : bool or "auto", default="auto"
         Stop when the validation error (for trees: loss) has not fallen for `n_iter_no_change`
         rounds, and keep the best round. "auto": for trees with at least 20000 samples, or
@@ -332,7 +337,7 @@ class RBoostRankClassifier(BaseBoostingClassifier):
 
     def _n_projections(self) -> int:
         if self.n_projections is not None:
-            return self.n_projections
+            return int(self.n_projections)
         return 600 if self._has_trees else 2000
 
     def _leaves(self, n_classes: int) -> int:
@@ -347,7 +352,9 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         part = self.projections_per_round
         if part is None:
             return max(16, n_directions // 12)
-        return int(part) if isinstance(part, Integral) else max(1, round(part * n_directions))
+        if isinstance(part, Integral):
+            return min(int(part), max(16, self._n_projections()))
+        return max(1, round(part * n_directions))
 
     def _allows_missing(self) -> bool:
         return self._has_trees
@@ -361,7 +368,8 @@ class RBoostRankClassifier(BaseBoostingClassifier):
 
     def _make_trainer(self, data: TrainingData, start: Model, team: ThreadTeam) -> Trainer:
         if not start.hypotheses:
-            setting = self._n_projections(), self.density, (data.X, data.y, data.sample_weight)
+            density = None if self.density is None else float(self.density)
+            setting = self._n_projections(), density, (data.X, data.y, data.sample_weight)
             kind, n_classes = self._kind(), len(self.classes_)
             if self._has_trees and isinstance(kind, str) and kind != "gaussian":
                 directions = make_directions(kind, self._seed, *setting)
@@ -391,17 +399,22 @@ class RBoostRankClassifier(BaseBoostingClassifier):
                 self._projection, self._hypotheses, self.weights_, self._baseline
             )
 
-    def _model(self) -> Model:
+    def _refuse_changes(self) -> None:
+        super()._refuse_changes()
         if (self._path is not None) != (self.correction == "total"):
-            raise ValueError(
-                "correction differs from that of the fitted model: warm_start needs the same one; "
-                "set warm_start=False to begin anew"
-            )
+            raise changed("correction")
         if isinstance(self._hypotheses, Forest) != self._has_trees:
             raise ValueError(
                 "weak_learner differs from that of the fitted model: warm_start goes from trees "
                 "to trees only; set warm_start=False to begin anew"
             )
+        made = self._projection
+        made = made.projection if isinstance(made, ClassView) else made
+        other = changed_parameter(made, self._kind(), self._n_projections(), self.density)
+        if other is not None:
+            raise changed(other)
+
+    def _model(self) -> Model:
         return Model(list(self._hypotheses), self.weights_, self._path, state=self._state)
 
     def _scores(self, X: Any, team: ThreadTeam) -> NDArray:

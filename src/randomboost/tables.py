@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .labels import distinct_labels
+
 _PRIOR = 2.0  # samples of average classes that every category is given beside its own
 
 
@@ -40,6 +42,7 @@ def _holds_categories(column: Any) -> bool:
 
 def _order(tallies: NDArray) -> NDArray:
     """Return the place of every category, given how often it goes with each class."""
+    tallies = tallies[:, tallies.any(axis=0)]  # a class may have the column missing throughout
     shares = tallies + _PRIOR * tallies.sum(axis=0) / tallies.sum()
     shares = shares / shares.sum()
     rows, columns = shares.sum(axis=1), shares.sum(axis=0)
@@ -64,6 +67,13 @@ class TableEncoding:
     def __init__(self, places: dict[Hashable, dict[Hashable, float]]) -> None:
         self.places = places
 
+    def __getstate__(self) -> dict[str, Any]:
+        # skops writes the keys of a dict as text, which True and False do not survive
+        return {"places": [(name, list(each.items())) for name, each in self.places.items()]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.places = {name: dict(each) for name, each in state["places"]}
+
     @classmethod
     def learn(cls, X: Any, y: Any) -> TableEncoding:
         """Learn the numbers from training data.
@@ -80,7 +90,8 @@ class TableEncoding:
         TableEncoding
             The encoding; without columns where X has none of categories.
         """
-        numbers = np.unique(np.asarray(y), return_inverse=True)[1].ravel()
+        y = np.asarray(y).ravel()
+        numbers = np.searchsorted(distinct_labels(y, "y"), y)
         places: dict[Hashable, dict[Hashable, float]] = {}
         for name in category_columns(X):
             values = X[name].astype(object)

@@ -98,6 +98,25 @@ class BestRound:
             self.round, self.error = done, error
 
 
+def changed(name: str) -> ValueError:
+    """Return the error of a warm start with a parameter that it cannot change.
+
+    Parameters
+    ----------
+    name : str
+        The parameter.
+
+    Returns
+    -------
+    ValueError
+        The error.
+    """
+    return ValueError(
+        f"{name} differs from that of the fitted model: warm_start needs the same one; set "
+        "warm_start=False to begin anew"
+    )
+
+
 class Trainer(ABC):
     """Runs the rounds of one fit."""
 

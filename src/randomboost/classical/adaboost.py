@@ -70,7 +70,8 @@ class AdaBoostClassifier(VoteBoostingClassifier):
     scale : bool, default=True
         Scale the features to mean 0 and standard deviation 1; stumps do not care.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, multiplied into `sample_weight`.
+        Weights of the classes, multiplied into `sample_weight`. "balanced" gives all classes the
+        same total weight, counted with `sample_weight`.
     early_stopping : bool, default=False
         Stop when the validation error has not fallen for `n_iter_no_change` rounds, and keep the
         best round.

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..parallel import ThreadTeam
 from ..search.binned import BinnedColumns
 from ..search.joint import JointSearch, first_of_best
-from ..training import Model, Trainer, TrainingData
+from ..training import Model, Trainer, TrainingData, changed
 from ..weak_learners import StumpLearner
 from ..weak_learners.stump import make_stump
 from .base import CLASSICAL_CONSTRAINTS, VoteBoostingClassifier, VoteTrainer, log_ratio
@@ -102,7 +102,8 @@ class AdaBoostMHClassifier(DichotomyClassifier, VoteBoostingClassifier):
     scale : bool, default=True
         Scale the features to mean 0 and standard deviation 1; stumps do not care.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, multiplied into `sample_weight`.
+        Weights of the classes, multiplied into `sample_weight`. "balanced" gives all classes the
+        same total weight, counted with `sample_weight`.
     early_stopping : bool, default=False
         Stop when the validation error has not fallen for `n_iter_no_change` rounds, and keep the
         best round.
@@ -207,12 +208,12 @@ class AdaBoostMHClassifier(DichotomyClassifier, VoteBoostingClassifier):
     def _finish(self, model: Model) -> None:
         self._form._finish(self, model)
 
-    def _model(self) -> Model:
+    def _refuse_changes(self) -> None:
+        super()._refuse_changes()
         if self._shared != (self.votes == "shared"):
-            raise ValueError(
-                "votes differs from that of the fitted model: warm_start needs the same one; set "
-                "warm_start=False to begin anew"
-            )
+            raise changed("votes")
+
+    def _model(self) -> Model:
         return self._form._model(self)
 
     def _scores(self, X: Any, team: ThreadTeam) -> NDArray:

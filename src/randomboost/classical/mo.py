@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..parallel import ThreadTeam
-from ..training import Model, Trainer, TrainingData
+from ..training import Model, Trainer, TrainingData, changed
 from .base import CLASSICAL_CONSTRAINTS
 from .dichotomies import DichotomyClassifier, DichotomyTrainer
 
@@ -99,7 +99,8 @@ class AdaBoostMOClassifier(DichotomyClassifier):
     scale : bool, default=True
         Scale the features to mean 0 and standard deviation 1; stumps do not care.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, multiplied into `sample_weight`.
+        Weights of the classes, multiplied into `sample_weight`. "balanced" gives all classes the
+        same total weight, counted with `sample_weight`.
     early_stopping : bool, default=False
         Stop when the validation error has not fallen for `n_iter_no_change` rounds, and keep the
         best round.
@@ -200,13 +201,10 @@ class AdaBoostMOClassifier(DichotomyClassifier):
             self._code_settings = (self.code, self.code_size)
         return DichotomyTrainer(self, self.code_, data, start, team)
 
-    def _model(self) -> Model:
+    def _refuse_changes(self) -> None:
+        super()._refuse_changes()
         if (self.code, self.code_size) != self._code_settings:
-            raise ValueError(
-                "code or code_size differs from that of the fitted model: warm_start needs the "
-                "same ones; set warm_start=False to begin anew"
-            )
-        return super()._model()
+            raise changed("code or code_size")
 
     def _make_code(self) -> NDArray:
         n_classes = len(self.classes_)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ SOLVER_DEFAULTS: dict[str, Any] = {
     "ftol": 1e7 * np.finfo(np.float64).eps,
     "gtol": 1e-10,
 }
+_COUNTS = {"maxcor", "maxfun", "maxiter", "maxls"}
+_TOLERANCES = {"ftol", "gtol"}
 
 
 def solver_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -39,14 +42,26 @@ def solver_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If a name is unknown.
+        If a name is unknown or a value makes no sense.
     """
-    unknown = set(options or {}) - {*SOLVER_DEFAULTS, "maxfun", "maxls"}
-    if unknown:
-        raise ValueError(
-            f"solver_options has unknown entries {sorted(unknown)}: "
-            f"use {sorted([*SOLVER_DEFAULTS, 'maxfun', 'maxls'])}"
-        )
+    for name, value in (options or {}).items():
+        if name in _COUNTS:
+            right, wanted = (
+                isinstance(value, Integral) and int(value) >= 1,
+                "a whole number above 0",
+            )
+        elif name in _TOLERANCES:
+            right, wanted = (
+                isinstance(value, Real) and 0 <= float(value) < np.inf,
+                "a number, at least 0",
+            )
+        else:
+            raise ValueError(
+                f"solver_options has the unknown entry {name!r}: use "
+                f"{sorted(_COUNTS | _TOLERANCES)}"
+            )
+        if isinstance(value, bool) or not right:
+            raise ValueError(f"solver_options has {name!r}: {value!r}, but it must be {wanted}")
     return {**SOLVER_DEFAULTS, **(options or {})}
 
 

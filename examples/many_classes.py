@@ -1,0 +1,53 @@
+"""
+Many classes
+============
+
+A model has one tree a round for all classes together, so that the number of trees does not depend
+on the number of classes. Methods that train one weak classifier a class and a round have k times
+as many.
+"""
+
+# %%
+# Every class is a cloud around a point in 16 dimensions; 20 samples of each for training, 20 for
+# testing.
+
+import pickle
+
+import matplotlib.pyplot as plt
+from sklearn.datasets import make_blobs
+from sklearn.model_selection import train_test_split
+
+from randomboost import AdaBoostMHClassifier, RBoostRankClassifier
+
+
+def error_and_size(model, n_classes):
+    X, y = make_blobs(
+        40 * n_classes, n_features=16, centers=n_classes, cluster_std=4.5, random_state=0
+    )
+    X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=0)
+    model.fit(X_train, y_train)
+    return 1 - model.score(X_test, y_test), len(pickle.dumps(model)) / 1000
+
+
+# %%
+# Three models: trees as they come, which may have more leaves the more classes there are (six a
+# class, from 31 to 255); stumps, whose size depends on nothing but their number; and AdaBoost.MH,
+# which has a stump for every class in every round.
+
+stumps = RBoostRankClassifier(200, weak_learner="stump", n_projections=500, random_state=0)
+models = {
+    "60 shared trees": (RBoostRankClassifier(60, random_state=0), [3, 10, 30, 100]),
+    "200 shared stumps": (stumps, [3, 10, 30]),
+    "60 stumps a class": (AdaBoostMHClassifier(60), [3, 10, 30, 100]),
+}
+figure, (left, right) = plt.subplots(1, 2, figsize=(7, 3.5), layout="constrained")
+for name, (model, counts) in models.items():
+    errors, sizes = zip(*[error_and_size(model, count) for count in counts], strict=True)
+    left.loglog(counts, sizes, "o-", label=name)
+    right.semilogx(counts, [100 * error for error in errors], "o-", label=name)
+    for count, error, size in zip(counts, errors, sizes, strict=True):
+        print(f"{name:18} {count:4} classes: error {100 * error:5.1f} %, {size:6.0f} kB")
+left.set(xlabel="classes", ylabel="pickled model, kB")
+right.set(xlabel="classes", ylabel="test error, %", ylim=(0, None))
+figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+plt.show()

@@ -1,0 +1,97 @@
+"""
+Saving and exporting a model
+============================
+
+A ``.rboost`` file holds arrays and JSON, nothing that runs. It is small, because projections come
+from the seed, and gives the same scores, bit for bit, wherever it is loaded.
+"""
+
+# %%
+import os
+import pickle
+import tempfile
+
+import matplotlib.pyplot as plt
+import numpy as np
+import onnxruntime
+from sklearn.datasets import load_wine
+from sklearn.model_selection import train_test_split
+
+from randomboost import RBoostRankClassifier, files, load
+from randomboost.c_source import to_c
+from randomboost.onnx import to_onnx
+
+X, y = load_wine(return_X_y=True, as_frame=True)
+X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+folder = tempfile.TemporaryDirectory()
+path = os.path.join(folder.name, "wine.rboost")
+
+# %%
+# Save and load. ``notes`` is for anything that should stay with the model.
+
+model = RBoostRankClassifier(random_state=0).fit(X_train, y_train)
+model.save(path, notes={"data": "scikit-learn's wine"})
+again = load(path)
+print("the same:", np.array_equal(model.predict_proba(X_test), again.predict_proba(X_test)))
+print(
+    f"file {os.path.getsize(path) / 1000:.0f} kB, pickle {len(pickle.dumps(model)) / 1000:.0f} kB"
+)
+
+# %%
+# What a file says of itself, without making the model:
+
+about = files.describe(path)
+for key in ("class", "n_rounds", "classes", "n_features", "bytes", "notes"):
+    print(f"{key}: {about[key]}")
+
+# %%
+# Stumps are smaller still: a number, a cut and a weight each. ``dense=True`` stores also what the
+# seed determines, for readers in other languages.
+
+stumps = RBoostRankClassifier.paper(n_estimators=300, n_projections=2000, random_state=0)
+stumps.fit(X_train, y_train)
+kilobytes = {"120 trees": os.path.getsize(path) / 1000}
+for name, dense in (("300 stumps", False), ("300 stumps, dense", True)):
+    stumps.save(path, dense=dense)
+    kilobytes[name] = os.path.getsize(path) / 1000
+figure, axes = plt.subplots(figsize=(6, 2))
+axes.barh(list(kilobytes), list(kilobytes.values()))
+axes.set(xlabel="file, kB")
+axes.invert_yaxis()
+plt.show()
+
+# %%
+# A long fit can be saved as it goes: ``on_round`` is called after every round with a function
+# that returns the model so far. A loaded model goes on by a warm start, and ends as the same model
+# as if it had never been interrupted.
+
+
+def save_now_and_then(snapshot):
+    so_far = snapshot()
+    if so_far.n_estimators_ % 25 == 0:
+        so_far.save(path)
+
+
+RBoostRankClassifier(60, random_state=0).fit(X_train, y_train, on_round=save_now_and_then)
+rest = load(path)
+print(f"{rest.n_estimators_} rounds in the file")
+rest.set_params(n_estimators=120, warm_start=True).fit(X_train, y_train)
+print("the same:", np.array_equal(model.predict_proba(X_test), rest.predict_proba(X_test)))
+
+# %%
+# As ONNX, for any of its runtimes: labels are the same for the same float32 numbers.
+
+graph = to_onnx(model)
+session = onnxruntime.InferenceSession(graph.SerializeToString())
+numbers = X_test.to_numpy(np.float32)
+labels, probabilities = session.run(None, {"X": numbers})
+print("the same labels:", np.array_equal(labels, model.predict(X_test.astype(np.float32))))
+
+# %%
+# For a device without Python: the model as one C file that needs nothing but the mathematical
+# library. A stump is a few numbers in constant tables.
+
+source = to_c(stumps)
+print(f"{len(source) / 1000:.0f} kB of C")
+print(source[: source.index("*/") + 2])
+folder.cleanup()

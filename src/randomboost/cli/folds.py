@@ -1,0 +1,72 @@
+"""Parts of the data to be held out, the same ones for every model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import (
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    train_test_split,
+)
+
+Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+def make_folds(y: Any, n_folds: int, n_repeats: int, seed: int) -> list[Fold]:
+    """Return training and test rows of a (repeated) cross-validation.
+
+    Parameters
+    ----------
+    y : ndarray
+        Labels.
+    n_folds, n_repeats : int
+        How many folds, and how many times over.
+    seed : int
+        Seed of the shuffling.
+
+    Returns
+    -------
+    list of (ndarray, ndarray)
+        Numbers of the rows; stratified where every class has enough of them.
+    """
+    if len(y) < n_folds:
+        raise ValueError(f"{n_folds} folds need at least {n_folds} rows: there are {len(y)}")
+    rarest = np.unique(y, return_counts=True)[1].min()
+    kind = RepeatedStratifiedKFold if rarest >= n_folds else RepeatedKFold
+    folds = kind(n_splits=n_folds, n_repeats=n_repeats, random_state=seed)
+    parts = list(folds.split(np.zeros(len(y)), y))
+    if any(len(np.unique(y[train])) < 2 for train, _ in parts):
+        raise ValueError("a fold has one class only: there are too few rows; use fewer folds")
+    return parts
+
+
+def hold_out(y: Any, share: float, seed: int) -> Fold:
+    """Return training and test rows of one split.
+
+    Parameters
+    ----------
+    y : ndarray
+        Labels.
+    share : float
+        Share of the rows that is held out.
+    seed : int
+        Seed of the shuffling.
+
+    Returns
+    -------
+    tuple of (ndarray, ndarray)
+        Numbers of the rows; stratified where every class has two of them.
+    """
+    counts = np.unique(y, return_counts=True)[1]
+    n_test = int(np.ceil(share * len(y)))
+    room = min(n_test, len(y) - n_test) >= len(counts)
+    train, test = train_test_split(
+        np.arange(len(y)),
+        test_size=share,
+        random_state=seed,
+        stratify=y if room and counts.min() >= 2 else None,
+    )
+    return np.sort(train), np.sort(test)

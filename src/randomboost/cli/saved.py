@@ -1,0 +1,142 @@
+"""A model from a file, together with how it wants its columns."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from .. import files
+from ..reading import Column, DataError, Rows, feature_table
+from .fitting import classifier_of
+from .talk import some
+
+_LIBSVM_NAME = re.compile(r"f\d+")
+
+
+class SavedModel:
+    """A model, its columns, its target and the numbers of its categories (`places`).
+
+    Parameters
+    ----------
+    path : str
+        The model file.
+    """
+
+    def __init__(self, path: str) -> None:
+        if Path(path).is_dir():
+            raise DataError(f"{path} is a folder: name a model file")
+        self.description = files.describe(path)
+        self.model = files.load(path)
+        self._first = self.model[0] if isinstance(self.model, Pipeline) else self.model
+        notes = self.description["notes"]
+        self.target: str | None = notes.get("target")
+        self.columns = self._columns(notes)
+        self.classes = classifier_of(self.model).classes_
+        self.unknown: Counter[str] = Counter()  # cells with a category that training had not
+        encoding = getattr(self._first, "encoding_", None) or getattr(
+            self._first, "_encoding", None
+        )
+        self.places: dict[Any, dict[Any, float]] = {} if encoding is None else encoding.places
+        self._known = {name: {str(word) for word in places} for name, places in self.places.items()}
+
+    def _columns(self, notes: dict[str, Any]) -> list[Column] | None:
+        """Return the columns as `train` noted them, or by the names that the model knows."""
+        if isinstance(notes.get("columns"), list):
+            return [Column(str(entry["name"]), str(entry["kind"])) for entry in notes["columns"]]
+        names = getattr(self._first, "feature_names_in_", None)
+        if names is None:
+            return None
+        categories = set(self.description["categories"])
+        return [Column(str(name), "category" if name in categories else "number") for name in names]
+
+    def matched(self, rows: Rows, also: str | None = None) -> tuple[list[Column], list[str]]:
+        """Return the columns of a table that the model wants, and those that it has no use for.
+
+        Parameters
+        ----------
+        rows : Rows
+            The table.
+        also : str or None
+            A further column that is wanted.
+
+        Returns
+        -------
+        columns : list of Column
+            The features in the order of the model.
+        extra : list of str
+            Names of the other columns.
+        """
+        if rows.names is None:  # LIBSVM: numbers in place of names, any number is fine
+            columns = self.columns or []
+            missing = [c.name for c in columns if not _LIBSVM_NAME.fullmatch(c.name)]
+        elif self.columns is None:  # trained without names: by their order
+            names = [name for name in rows.names if name not in (self.target, also)]
+            columns, missing = [Column(name, "number") for name in names], []
+            if len(names) != self.description["n_features"]:
+                raise DataError(
+                    f"{rows.name} has {len(names)} columns, the model was trained on "
+                    f"{self.description['n_features']} without names"
+                )
+        else:
+            columns = self.columns
+            missing = [c.name for c in columns if c.name not in rows.names]
+        if missing:
+            raise DataError(
+                f"{rows.name} lacks {len(missing)} of the {len(columns)} columns that the model "
+                f"was trained on: {some(missing, 12)}"
+            )
+        wanted = {column.name for column in columns} | {also}
+        return columns, [name for name in rows.names or () if name not in wanted]
+
+    def chunks(
+        self, rows: Rows, columns: list[Column], text: set[str], numbers: set[str]
+    ) -> Iterator[tuple[Any, Any]]:
+        """Yield tables as they were read, and the features in them.
+
+        Parameters
+        ----------
+        rows : Rows
+            The table.
+        columns : list of Column
+            The features in it.
+        text, numbers : set of str
+            Further columns to read.
+
+        Yields
+        ------
+        tuple of (DataFrame, DataFrame or ndarray)
+            Some rows, and their features.
+        """
+        numbers = numbers | {column.name for column in columns if column.kind == "number"}
+        text = text | {column.name for column in columns if column.kind != "number"}
+        n_read = 0
+        for frame in rows.chunks(text, numbers):
+            if not len(frame):
+                continue
+            frame.index += n_read  # rows are counted over the whole file in messages
+            n_read += len(frame)
+            features = feature_table(frame, columns)
+            for name, known in self._known.items():
+                cells = features[name].dropna()
+                self.unknown[name] += int((~cells.isin(known)).sum())
+            yield frame, features if self.columns is not None else features.to_numpy()
+
+    def remarks(self) -> list[str]:
+        """Return what is worth telling after the rows were read."""
+        return [
+            f"column {name!r}: {count} cells with a category that training had not, taken as "
+            "missing"
+            for name, count in self.unknown.items()
+            if count
+        ]
+
+    @property
+    def has_numbers_for_classes(self) -> bool:
+        """Whether the labels are whole numbers."""
+        return bool(np.issubdtype(self.classes.dtype, np.number))

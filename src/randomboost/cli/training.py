@@ -1,0 +1,296 @@
+"""A training run: read, fit, save, score, report."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from .. import __version__, files
+from .data import TrainingTable, read_training_table
+from .fitting import Checkpoint, classifier_of, fit
+from .folds import hold_out, make_folds
+from .models import make_model
+from .scores import Scores, score
+from .talk import Talk, in_bytes, in_time
+
+_DONE, _INTERRUPTED = 0, 130
+_REPORT_SHARE = 0.2  # of the rows is held out for a page if nothing else is said
+
+
+class TrainingRun:
+    """What ``randomboost train`` does; see there for the parameters.
+
+    Parameters
+    ----------
+    talk : Talk
+        Where to say how it goes.
+    out : str
+        Model file.
+    model : str
+        Name of the model.
+    settings : sequence of str
+        ``name=value``.
+    seed : int or None
+        Seed.
+    cv : int
+        Folds of a cross-validation, or 0.
+    test_size : float
+        Share of the rows that is held out.
+    report : str or None
+        HTML page.
+    checkpoint_every : float
+        Seconds.
+    resume, force : bool
+        Go on from a checkpoint; replace the model file.
+    """
+
+    data: TrainingTable
+    train: Any  # numbers of the rows that are learned from
+    test: Any
+
+    def __init__(
+        self,
+        talk: Talk,
+        *,
+        out: str,
+        model: str,
+        settings: Sequence[str],
+        seed: int | None,
+        cv: int,
+        test_size: float,
+        report: str | None,
+        checkpoint_every: float,
+        resume: bool,
+        force: bool,
+    ) -> None:
+        self.talk = talk
+        self.out = Path(out)
+        self.model_name = model
+        self.settings = list(settings)
+        self.cv = cv
+        self.report = report
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self._checkpoint_path = self.out.with_name(self.out.name + ".checkpoint")
+        self.model = make_model(model, settings, verbose=talk.verbose)
+        self._check_files(force)
+        if report and not test_size:
+            talk.say(f"--report: {100 * _REPORT_SHARE:.0f} % of the rows are held out to be scored")
+        self.test_size = test_size or (_REPORT_SHARE if report else 0.0)
+        self.seed = self._seed(seed)
+        self.model.set_params(random_state=self.seed)
+
+    def _check_files(self, force: bool) -> None:
+        """Find out before the work whether the files can be written."""
+        for path in [self.out, *([Path(self.report)] if self.report else [])]:
+            if path.is_dir():
+                raise ValueError(f"{path} is a folder: name a file")
+            if not path.parent.is_dir():
+                raise ValueError(f"there is no folder {path.parent}: make it first")
+            if not os.access(path.parent, os.W_OK):
+                raise ValueError(f"cannot write into the folder {path.parent}")
+        if self._checkpoint_path.exists():
+            if force and not self.resume:
+                self._checkpoint_path.unlink()
+            elif not self.resume:
+                raise ValueError(
+                    f"{self._checkpoint_path} is there from a run that was stopped: --resume goes "
+                    "on from it, --force begins anew"
+                )
+        elif self.out.exists() and not force:
+            raise ValueError(f"{self.out} exists already: --force replaces it")
+
+    def _seed(self, seed: int | None) -> int:
+        if seed is not None:
+            return seed
+        if self.resume and self._checkpoint_path.exists():
+            kept = files.describe(self._checkpoint_path)["notes"].get("run", {}).get("seed")
+            if isinstance(kept, int):
+                return kept
+        return secrets.randbelow(2**31)
+
+    def read(self, path: str, target: str | None, **reading: Any) -> None:
+        """Read the data; the parameters are those of `read_training_table`."""
+        self.data = read_training_table(path, target, **reading)
+        self.talk.say(f"{self.data.name}: {len(self.data.y)} rows")
+        self.talk.show(self.data.overview())
+        for remark in self.data.remarks:
+            self.talk.say(remark)
+        self.train, self.test = np.arange(len(self.data.y)), np.arange(0)
+        if self.test_size:
+            self.train, self.test = hold_out(self.data.y, self.test_size, self.seed)
+
+    def go(self) -> int:
+        """Fit, save and score; return the exit code."""
+        X, y = self.data.X, self.data.y
+        checkpoint = Checkpoint(self._checkpoint_path, self.checkpoint_every, self._identity())
+        began = time.perf_counter()
+        model = fit(
+            clone(self.model),
+            X.iloc[self.train],
+            y[self.train],
+            self.talk,
+            checkpoint,
+            resume=self.resume,
+        )
+        notes = {**self._notes(), "seconds": time.perf_counter() - began, "scores": {}}
+        classifier = classifier_of(model)
+        interrupted = classifier.stopped_ == "interrupted"
+        notes["stopped"] = classifier.stopped_
+        scores = self._test_scores(model)
+        if scores is not None:
+            notes["scores"]["held_out"] = scores.as_dict()
+        files.save(model, self.out, notes=notes)
+        if interrupted:
+            self._keep(checkpoint, model)
+        else:
+            checkpoint.remove()
+        self._say_fit(classifier, notes["seconds"], scores)
+        if self.cv and not interrupted:
+            interrupted = not self._cross_validate(notes)
+            files.save(model, self.out, notes=notes)
+        if self.report:
+            self._write_report(model, notes)
+        self.talk.result({**notes, "out": str(self.out), "rounds": classifier.n_estimators_})
+        return _INTERRUPTED if interrupted else _DONE
+
+    # -- scores --------------------------------------------------------------------------------
+
+    def _test_scores(self, model: Any) -> Scores | None:
+        if not len(self.test):
+            return None
+        return _scored(model, self.data.X.iloc[self.test], self.data.y[self.test])
+
+    def _cross_validate(self, notes: dict[str, Any]) -> bool:
+        """Add the scores of the folds to the notes; return whether all were done."""
+        X, y = self.data.X.iloc[self.train], self.data.y[self.train]
+        found: list[Scores] = []
+        folds = make_folds(y, self.cv, 1, self.seed)
+        quiet = Talk(quiet=True)
+        try:
+            for number, (train, test) in enumerate(folds, start=1):
+                model = fit(
+                    clone(self.model).set_params(verbose=0), X.iloc[train], y[train], quiet,
+                    resume=False,
+                )  # fmt: skip
+                if classifier_of(model).stopped_ == "interrupted":
+                    raise KeyboardInterrupt
+                found.append(_scored(model, X.iloc[test], y[test]))
+                self.talk.say(f"fold {number} of {self.cv}: {found[-1].summary()}")
+        except KeyboardInterrupt:
+            self.talk.say(f"cross-validation stopped after {len(found)} folds; {self.out} is saved")
+        if found:
+            errors = np.array([scores.error for scores in found])
+            losses = np.array([scores.log_loss for scores in found], dtype=float)
+            notes["scores"]["cross_validation"] = {
+                "folds": len(found),
+                "error": errors.mean(),
+                "error_deviation": errors.std(ddof=1) if len(found) > 1 else None,
+                "log_loss": losses.mean(),
+                "errors": errors.tolist(),
+            }
+            spread = f" ± {100 * errors.std(ddof=1):.2f}" if len(found) > 1 else ""
+            self.talk.say(
+                f"cross-validation: error {100 * errors.mean():.2f}{spread} %, log loss "
+                f"{losses.mean():.4f}"
+            )
+        return len(found) == self.cv
+
+    # -- what is said and kept -----------------------------------------------------------------
+
+    def _identity(self) -> dict[str, Any]:
+        """Return what a run must have in common with one that it goes on from."""
+        import pandas as pd
+
+        rows = pd.util.hash_pandas_object(self.data.X, index=False).to_numpy()
+        digest = hashlib.sha256(rows.tobytes() + "\0".join(map(str, self.data.y)).encode())
+        return {
+            "model": self.model_name,
+            "settings": self.settings,
+            "seed": self.seed,
+            "test_size": self.test_size,
+            "target": self.data.target,
+            "columns": [[column.name, column.kind] for column in self.data.columns],
+            "data": digest.hexdigest(),
+        }
+
+    def _notes(self) -> dict[str, Any]:
+        data = self.data
+        return {
+            "version": __version__,
+            "model": self.model_name,
+            "settings": self.settings,
+            "seed": self.seed,
+            "data": data.name if data.name.startswith(("sklearn:", "standard")) else
+            Path(data.name).name,
+            "rows": len(self.train),
+            "rows_held_out": len(self.test),
+            "target": data.target,
+            "columns": [{"name": column.name, "kind": column.kind} for column in data.columns],
+            "left_out": [{"name": c.name, "reason": c.reason} for c in data.left_out],
+            "remarks": data.remarks,
+        }  # fmt: skip
+
+    def _keep(self, checkpoint: Checkpoint, model: Any) -> None:
+        """Write a checkpoint of an interrupted fit, if there are rounds left to do."""
+        classifier = classifier_of(model)
+        if classifier.n_estimators_ < classifier.n_estimators:
+            checkpoint.write(model)
+
+    def _say_fit(self, classifier: Any, seconds: float, scores: Scores | None) -> None:
+        rounds = f"{classifier.n_estimators_} rounds in {in_time(seconds)}"
+        size = in_bytes(self.out.stat().st_size)
+        if classifier.stopped_ == "interrupted":
+            self.talk.say(
+                f"interrupted: {self.out} ({size}) has the {rounds} of {classifier.n_estimators}; "
+                "the same command with --resume goes on"
+            )
+        else:
+            self.talk.say(f"{self.out} ({size}): {rounds}, {classifier.stopped_}")
+        if scores is not None:
+            self.talk.say(f"held out: {scores.summary()}")
+
+    def _write_report(self, model: Any, notes: dict[str, Any]) -> None:
+        from ..report import write_training_report
+
+        data = self.data
+        classifier = classifier_of(model)
+        left_out = [f"Column {c.name} is left out: {c.reason}." for c in data.left_out]
+        facts = {
+            "data": notes["data"],
+            "model": self.model_name,
+            "settings": ", ".join(self.settings) or "as they come",
+            "rounds": classifier.n_estimators_,
+            "fit": in_time(notes["seconds"]),
+            "file": f"{self.out.name}, {in_bytes(self.out.stat().st_size)}",
+            "seed": self.seed,
+        }
+        cross = notes["scores"].get("cross_validation")
+        if cross:
+            facts[f"error in {cross['folds']} folds"] = f"{100 * cross['error']:.2f} %"
+        write_training_report(
+            self.report,
+            model,
+            data.X.iloc[self.test],
+            data.y[self.test],
+            X_train=data.X.iloc[self.train],
+            y_train=data.y[self.train],
+            title=f"{notes['data']}: {data.target}",
+            facts=facts,
+            notes=[*left_out, *(f"{remark}." for remark in data.remarks)],
+        )
+        self.talk.say(f"page: {self.report}")
+
+
+def _scored(model: Any, X: Any, y: Any) -> Scores:
+    words = [str(label) for label in y]
+    predicted = [str(label) for label in model.predict(X)]
+    return score(words, predicted, model.predict_proba(X), classifier_of(model).classes_)

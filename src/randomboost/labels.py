@@ -1,0 +1,80 @@
+"""Class labels of any kind, and the weights of classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import compute_class_weight
+
+
+def distinct_labels(y: Any, name: str) -> NDArray:
+    """Return the distinct labels in order.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Labels.
+    name : str
+        What an error calls them.
+
+    Returns
+    -------
+    ndarray
+        The labels.
+
+    Raises
+    ------
+    ValueError
+        If they cannot be ordered, such as text beside numbers.
+    """
+    try:
+        return np.unique(np.asarray(y))
+    except TypeError as error:
+        raise ValueError(
+            f"{name} has labels of several kinds, which have no order ({error}): make all of them "
+            "text or all of them numbers, and leave out samples whose label is missing"
+        ) from error
+
+
+def class_factors(
+    class_weight: Any, classes: NDArray, codes: NDArray[np.int64], sample_weight: NDArray
+) -> NDArray:
+    """Return the factor of every class.
+
+    Parameters
+    ----------
+    class_weight : dict, "balanced" or None
+        Weights by label. "balanced": so that all classes that have any weight have the same; a
+        sample of weight 2 counts as two.
+    classes : ndarray
+        Class labels.
+    codes : ndarray of int64
+        Class numbers of the samples.
+    sample_weight : ndarray of float64
+        Weights of the samples.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        The factors.
+
+    Raises
+    ------
+    ValueError
+        If a weight is missing, negative or no number.
+    """
+    if isinstance(class_weight, str):
+        totals = np.bincount(codes, sample_weight, minlength=len(classes))
+        used = totals > 0
+        return used * totals.sum() / (used.sum() * np.where(used, totals, 1.0))
+    try:
+        factors = compute_class_weight(class_weight, classes=classes, y=classes)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"class_weight={class_weight!r} does not fit: {error}; give a weight for every class"
+        ) from error
+    if not (np.isfinite(factors).all() and (factors >= 0).all()):
+        raise ValueError("class_weight has a negative or infinite weight: weights are >= 0")
+    return factors

@@ -1,0 +1,36 @@
+"""Pictures of models and comparisons, after scikit-learn's Display convention.
+
+Every class has ``plot(ax=None)``, keeps what it drew in `ax_` and `figure_`, and is made from a
+fitted estimator (``from_estimator``) or from what one said (``from_predictions``), or from plain
+numbers by its constructor. Pipelines that end in a classifier work as estimators. Colours tell
+curves apart on screen; dashes, markers and grey levels do on paper.
+"""
+
+try:
+    import matplotlib  # noqa: F401
+except ImportError as error:
+    raise ImportError(
+        "randomboost.plots needs matplotlib: pip install randomboost[plots] (or randomboost[all])"
+    ) from error
+
+from .calibration import ReliabilityDisplay
+from .comparison import CriticalDifferenceDisplay, ErrorsDisplay, TradeOffDisplay
+from .confusion import ConfusionDisplay
+from .importance import ImportanceDisplay
+from .margins import MarginDisplay
+from .regions import RegionsDisplay
+from .rounds import RoundsDisplay
+from .weights import WeightsDisplay
+
+__all__ = [
+    "ConfusionDisplay",
+    "CriticalDifferenceDisplay",
+    "ErrorsDisplay",
+    "ImportanceDisplay",
+    "MarginDisplay",
+    "RegionsDisplay",
+    "ReliabilityDisplay",
+    "RoundsDisplay",
+    "TradeOffDisplay",
+    "WeightsDisplay",
+]

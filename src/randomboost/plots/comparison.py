@@ -1,0 +1,341 @@
+"""Several models beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullLocator
+
+from ..significance import Comparison, compare
+from .style import FAINT, SIZE, color, dress, ink, marker, shorten_all, show_percent, start
+
+_TESTS = {
+    "corrected_t": "corrected t-test, Holm",
+    "wilcoxon": "Wilcoxon, Holm",
+    "nemenyi": "Nemenyi",
+}
+
+
+class ErrorsDisplay:
+    """Errors of every model by fold or data set, and their means.
+
+    Parameters
+    ----------
+    errors : array-like of shape (n_parts, n_models)
+        A row for every fold or data set. The columns of a pandas table name the models.
+    names : sequence of str, default=None
+        Names of the models.
+    label : str, default="error"
+        What the numbers are; errors are shown in per cent.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes with the points.
+    figure_ : matplotlib Figure
+        Figure that holds them.
+    """
+
+    ax_: Axes
+    figure_: Figure
+
+    def __init__(
+        self, errors: Any, names: Sequence[str] | None = None, *, label: str = "error"
+    ) -> None:
+        if names is None:
+            names = [str(name) for name in getattr(errors, "columns", range(np.shape(errors)[-1]))]
+        self.errors = np.asarray(errors, dtype=float)
+        if self.errors.ndim != 2 or len(names) != self.errors.shape[1]:
+            raise ValueError(
+                f"errors has shape {self.errors.shape} for {len(names)} names: pass a row for "
+                "every part and a column for every model"
+            )
+        self.names = list(names)
+        self.label = label
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Return the width and height in inches that suit the number of models."""
+        return 4.5, 0.9 + 0.27 * max(len(self.names), 3)
+
+    def plot(self, ax: Axes | None = None) -> ErrorsDisplay:
+        """Draw the points, the best model at the top.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        ErrorsDisplay
+            Itself.
+        """
+        ax = start(self, ax)
+        means = self.errors.mean(axis=0)
+        order = np.argsort(means, kind="stable")
+        places = np.arange(len(order))
+        for place, number in enumerate(order):
+            found = self.errors[:, number]
+            ax.plot(found, np.full(len(found), place), "o", color=FAINT, alpha=0.6, markersize=4)
+        ax.plot(means[order], places, "D", color=color(0), markersize=6)
+        for place, number in enumerate(order):
+            ax.annotate(
+                f"{100 * means[number]:.2f}%" if self.label == "error" else f"{means[number]:.3g}",
+                (1.02, place),
+                xycoords=("axes fraction", "data"),
+                va="center",
+                fontsize=9,
+                color=ink(),
+            )
+        ax.set_yticks(places, shorten_all([self.names[number] for number in order]))
+        ax.set_ylim(len(order) - 0.5, -0.5)
+        if self.label == "error":
+            show_percent(ax.xaxis)
+        ax.set_xlabel(f"{self.label} (diamond: mean)")
+        dress(ax)
+        return self
+
+
+class TradeOffDisplay:
+    """Error of every model over what it costs.
+
+    Parameters
+    ----------
+    costs : array-like of shape (n_models,)
+        Cost of every model, such as seconds or bytes; positive, or NaN for a model that is left
+        out here but keeps its look in other pictures of the same models.
+    errors : array-like of shape (n_models,)
+        Errors in [0, 1].
+    names : sequence of str
+        Names of the models.
+    label : str, default="fit, seconds"
+        What the costs are.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes with the points.
+    figure_ : matplotlib Figure
+        Figure that holds them.
+    """
+
+    ax_: Axes
+    figure_: Figure
+
+    def __init__(
+        self, costs: Any, errors: Any, names: Sequence[str], *, label: str = "fit, seconds"
+    ) -> None:
+        self.costs = np.asarray(costs, dtype=float)
+        self.errors = np.asarray(errors, dtype=float)
+        if not len(self.costs) == len(self.errors) == len(names):
+            raise ValueError(
+                f"there are {len(self.costs)} costs, {len(self.errors)} errors and {len(names)} "
+                "names: pass one of each for every model"
+            )
+        if (self.costs <= 0).any() or np.isnan(self.costs).all():
+            raise ValueError("costs must be positive (or NaN): the axis is logarithmic")
+        self.names = list(names)
+        self.label = label
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Return the width and height in inches that suit the number of models."""
+        return SIZE[0], SIZE[1] + 0.17 * -(-len(self.names) // 2)
+
+    def plot(self, ax: Axes | None = None, *, legend: bool = True) -> TradeOffDisplay:
+        """Draw the points.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        legend : bool, default=True
+            Whether to name the models below the axes.
+
+        Returns
+        -------
+        TradeOffDisplay
+            Itself.
+        """
+        ax = start(self, ax)
+        for number, name in enumerate(shorten_all(self.names)):
+            if np.isnan(self.costs[number]):
+                continue
+            ax.plot(
+                self.costs[number],
+                self.errors[number],
+                marker(number),
+                color=color(number),
+                markersize=7,
+                linestyle="",
+                label=name,
+            )
+        ax.set(xscale="log", xlabel=self.label, ylabel="error")
+        most = np.nanmax(self.costs)
+        decades = np.log10(most / np.nanmin(self.costs))
+        subs = (1, 2, 5) if decades < 1.5 else (1, 3) if decades < 3 else (1,)
+        ax.xaxis.set_major_locator(LogLocator(subs=subs, numticks=12))
+        ax.xaxis.set_minor_locator(NullLocator())
+        ax.xaxis.set_major_formatter("{x:g}" if most < 1e4 else "{x:,.0f}")
+        show_percent(ax.yaxis)
+        ax.margins(0.08, 0.1)
+        if legend:
+            ax.legend(
+                loc="upper center",
+                bbox_to_anchor=(0.45, -0.2),
+                ncols=2,
+                handletextpad=0.2,
+                columnspacing=1,
+            )
+        dress(ax)
+        return self
+
+
+class CriticalDifferenceDisplay:
+    """Mean ranks of models; a bar joins those that do not differ significantly.
+
+    Parameters
+    ----------
+    comparison : randomboost.significance.Comparison
+        Ranks and p-values.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes with the diagram.
+    figure_ : matplotlib Figure
+        Figure that holds it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from randomboost.plots import CriticalDifferenceDisplay
+    >>> errors = np.random.default_rng(0).random((20, 3)) + [0.0, 0.2, 0.9]
+    >>> display = CriticalDifferenceDisplay.from_errors(errors, ["one", "two", "three"])
+    >>> display.comparison.groups()
+    [[0, 1]]
+    """
+
+    ax_: Axes
+    figure_: Figure
+
+    def __init__(self, comparison: Comparison) -> None:
+        if len(comparison.names) < 2:
+            raise ValueError("comparison has one model only: compare at least two")
+        self.comparison = comparison
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Return the width and height in inches that suit the number of models."""
+        rows = -(-len(self.comparison.names) // 2)
+        return 6.2, 0.95 + 0.24 * rows + 0.12 * len(self._bars())
+
+    @classmethod
+    def from_errors(
+        cls,
+        errors: Any,
+        names: Sequence[str] | None = None,
+        *,
+        method: str = "nemenyi",
+        alpha: float = 0.05,
+        ax: Axes | None = None,
+    ) -> CriticalDifferenceDisplay:
+        """Draw the diagram of models with these errors.
+
+        Parameters
+        ----------
+        errors : array-like of shape (n_parts, n_models)
+            A row for every fold or data set. The columns of a pandas table name the models.
+        names : sequence of str, default=None
+            Names of the models.
+        method : {"nemenyi", "wilcoxon", "corrected_t"}, default="nemenyi"
+            The test, see `randomboost.significance.compare`.
+        alpha : float, default=0.05
+            Level of significance.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        CriticalDifferenceDisplay
+            The display.
+        """
+        return cls(compare(errors, names, method=method, alpha=alpha)).plot(ax=ax)
+
+    def _bars(self) -> list[tuple[float, float]]:
+        ranks = self.comparison.ranks
+        return [(ranks[group[0]], ranks[group[-1]]) for group in self.comparison.groups()]
+
+    def plot(self, ax: Axes | None = None) -> CriticalDifferenceDisplay:
+        """Draw the diagram.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        CriticalDifferenceDisplay
+            Itself.
+        """
+        ax = start(self, ax)
+        ranks, n_models = self.comparison.ranks, len(self.comparison.names)
+        bars = self._bars()
+        first_row = 0.55 + 0.5 * len(bars)  # in rows of text below the axis of ranks
+        span = max(n_models - 1, 1)
+        left, right = 1 - 0.04 * span, n_models + 0.04 * span
+        ax.set(xlim=(1 - 0.62 * span, n_models + 0.62 * span))
+        ax.set_axis_off()
+        ax.plot([1, n_models], [0, 0], color=ink(), linewidth=1)
+        for rank in range(1, n_models + 1, -(-n_models // 12)):
+            ax.plot([rank, rank], [0, -0.18], color=ink(), linewidth=1)
+            ax.text(rank, -0.3, str(rank), ha="center", va="bottom", fontsize=9, color=ink())
+        order = np.argsort(ranks, kind="stable")
+        names = shorten_all(self.comparison.names)
+        half = -(-n_models // 2)
+        for place, number in enumerate(order):
+            better = place < half
+            row = first_row + (place if better else n_models - 1 - place)
+            edge, side = (left, "right") if better else (right, "left")
+            ax.plot([ranks[number]] * 2 + [edge], [0, row, row], color=ink(), linewidth=0.9)
+            ax.plot(ranks[number], 0, "o", color=color(0), markersize=4, zorder=3)
+            label = [names[number], f"{ranks[number]:.2f}"]
+            ax.annotate(
+                " ".join(label if better else label[::-1]),
+                (edge, row),
+                xytext=(-4 if better else 4, 0),
+                textcoords="offset points",
+                ha=side,
+                va="center",
+                fontsize=9,
+                color=ink(),
+            )
+        for number, (low, high) in enumerate(bars):
+            height = 0.4 + 0.5 * number
+            ends = [low - 0.015 * span, high + 0.015 * span]
+            ax.plot(ends, [height] * 2, color=color(1), linewidth=3, solid_capstyle="butt")
+        top = -0.9
+        if self.comparison.critical_difference is not None:
+            width = self.comparison.critical_difference
+            ax.plot([1, 1 + width], [-1.3] * 2, "|-", color=ink(), linewidth=1.2, markersize=6)
+            text = f"critical difference {self.comparison.critical_difference:.2f}"
+            ax.text(1, -1.45, text, va="bottom", fontsize=9, color=ink())
+            top = -2.2
+        text = f"joined: no significant difference ({_TESTS[self.comparison.method]}"
+        ax.text(
+            (1 + n_models) / 2,
+            first_row + half - 0.3,
+            f"{text}, {100 * self.comparison.alpha:g}%)",
+            ha="center",
+            va="top",
+            fontsize=8.5,
+            color=ink(),
+        )
+        ax.set_ylim(first_row + half + 0.5, top)
+        return self

@@ -1,0 +1,163 @@
+"""Where bytes come from: a file or standard input, compressed or not, and in which format."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from .errors import DataError
+
+FORMATS = ("csv", "parquet", "feather", "arff", "libsvm")
+STDIN = "-"
+_BEGINNING = 1 << 20  # bytes that are looked at to find out separator, encoding and format
+_PACKED: dict[bytes, Any] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
+}
+_SUFFIXES = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".data": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".feather": "feather",
+    ".arrow": "feather",
+    ".arff": "arff",
+    ".libsvm": "libsvm",
+    ".svm": "libsvm",
+    ".svmlight": "libsvm",
+}
+_OTHERS = {b"PK\x03\x04": "a zip archive or an Excel workbook", b"%PDF": "a PDF document"}
+
+
+class _Joined(io.RawIOBase):
+    """Bytes that were read already, followed by the rest of a stream."""
+
+    def __init__(self, beginning: bytes, rest: Any) -> None:
+        self._beginning = memoryview(beginning)
+        self._rest = rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._beginning[: len(buffer)]
+        if len(data):
+            self._beginning = self._beginning[len(data) :]
+        else:
+            data = self._rest.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _read_up_to(stream: Any, n_bytes: int) -> bytes:
+    """Read until so many bytes are there or the stream ends; a pipe gives fewer at a time."""
+    parts, missing = [], n_bytes
+    while missing > 0:
+        part = stream.read(missing)
+        if not part:
+            break
+        parts.append(part)
+        missing -= len(part)
+    return b"".join(parts)
+
+
+def _with_beginning(stream: Any, n_bytes: int) -> tuple[bytes, BinaryIO]:
+    """Return the first bytes, and a stream that still has them."""
+    beginning = _read_up_to(stream, n_bytes)
+    return beginning, cast(BinaryIO, io.BufferedReader(_Joined(beginning, stream)))
+
+
+class Source:
+    """An open file or standard input, unpacked.
+
+    Parameters
+    ----------
+    name : str
+        What to call it in messages.
+    stream : file
+        The unpacked bytes from the beginning.
+    beginning : bytes
+        The first of them.
+    format : str
+        One of `FORMATS`.
+    """
+
+    def __init__(self, name: str, stream: BinaryIO, beginning: bytes, format: str) -> None:
+        self.name = name
+        self.stream = stream
+        self.beginning = beginning
+        self.complete = len(beginning) < _BEGINNING  # the beginning is all there is
+        self.format = format
+
+    def seekable(self) -> Any:
+        """Return the bytes as pyarrow wants them for Parquet and Feather: all in memory."""
+        return io.BytesIO(self.stream.read())
+
+
+@contextmanager
+def open_source(path: str, format: str | None = None) -> Iterator[Source]:
+    """Open a file, or standard input for ``-``.
+
+    Parameters
+    ----------
+    path : str
+        Path or ``-``.
+    format : str or None
+        One of `FORMATS`; None: from the ending of the name and from what the file begins with.
+
+    Yields
+    ------
+    Source
+        The open source.
+    """
+    name = "standard input" if path == STDIN else path
+    if path == STDIN:
+        file: Any = sys.stdin.buffer
+    else:
+        if Path(path).is_dir():
+            raise DataError(f"{name} is a folder: name a file")
+        try:
+            file = open(path, "rb")  # noqa: SIM115 (closed below)
+        except OSError as error:
+            raise DataError(f"cannot read {name}: {error.strerror}") from error
+    try:
+        start, stream = _with_beginning(file, 16)
+        unpack = next((_PACKED[magic] for magic in _PACKED if start.startswith(magic)), None)
+        beginning, stream = _with_beginning(unpack(stream) if unpack else stream, _BEGINNING)
+        if not beginning:
+            raise DataError(f"{name} is empty")
+        yield Source(name, stream, beginning, format or _find_format(path, beginning))
+    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
+        raise DataError(f"{name} is packed and damaged or cut off: {error}") from error
+    finally:
+        if path != STDIN:
+            file.close()
+
+
+def _find_format(path: str, beginning: bytes) -> str:
+    """Return the format, by what the bytes begin with, then by the ending of the name."""
+    if beginning.startswith(b"PAR1"):
+        return "parquet"
+    if beginning.startswith((b"ARROW1", b"FEA1")):
+        return "feather"
+    for magic, what in _OTHERS.items():
+        if beginning.startswith(magic):
+            raise DataError(f"{path} is {what}: save the table as CSV or Parquet first")
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes if path != STDIN]
+    for suffix in reversed(suffixes):
+        if suffix in _SUFFIXES:
+            return _SUFFIXES[suffix]
+    if any(line.strip().lower().startswith(b"@relation") for line in beginning.splitlines()[:200]):
+        return "arff"
+    return "csv"

@@ -1,0 +1,313 @@
+"""Tables out of files of any format, at once or some rows at a time."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain, islice
+from typing import Any
+
+from . import delimited
+from .errors import DataError
+from .sources import STDIN, Source, open_source
+
+LIBSVM_TARGET = "target"
+_SAMPLES = "sklearn:"
+_SAMPLE_NAMES = ("breast_cancer", "digits", "iris", "wine")
+_CELLS = 4_000_000  # cells that are in memory at a time when a file is streamed
+_LIBSVM_LINES = 20_000
+_MOST_CELLS = 400_000_000  # of a LIBSVM file that is spread out
+
+
+@dataclass
+class Table:
+    """A table as it was read.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The rows.
+    name : str
+        Where they are from.
+    remarks : list of str
+        What is worth telling about the reading.
+    """
+
+    frame: Any
+    name: str
+    remarks: list[str] = field(default_factory=list)
+
+
+class Rows:
+    """A table that is read some rows at a time.
+
+    Parameters
+    ----------
+    names : collection of str or None
+        Names of its columns; None where they are f0, f1 and so on without end (LIBSVM).
+    name : str
+        Where the rows are from.
+    chunks : callable
+        Takes the columns to read as text and as numbers, and yields DataFrames.
+    remarks : list of str
+        What is worth telling about the reading.
+    """
+
+    def __init__(
+        self, names: Collection[str] | None, name: str, chunks: Any, remarks: Collection[str] = ()
+    ) -> None:
+        self.names = None if names is None else list(names)
+        self.name = name
+        self.chunks = chunks
+        self.remarks = list(remarks)
+
+
+def read_table(path: str, *, format: str | None = None, header: bool = True) -> Table:
+    """Read a whole table.
+
+    Parameters
+    ----------
+    path : str
+        Path, ``-`` for standard input, or ``sklearn:digits`` and the like.
+    format : str or None
+        Format of the file; None to find it out.
+    header : bool
+        Whether the first row of a CSV file has the names.
+
+    Returns
+    -------
+    Table
+        The table.
+    """
+    if path.startswith(_SAMPLES):
+        return Table(_sample(path.removeprefix(_SAMPLES)), path)
+    with open_source(path, format) as source:
+        remarks: list[str] = []
+        if source.format == "csv":
+            dialect = delimited.find_dialect(source, header=header)
+            remarks = dialect.remarks
+            frame = _to_pandas(delimited.read_all(source, dialect), source.name)
+        elif source.format == "arff":
+            frame = _read_arff(source)
+        elif source.format == "libsvm":
+            frame = _read_libsvm(source.stream, source.name)
+        else:
+            frame = _to_pandas(_read_arrow(source), source.name)
+    if not len(frame):
+        raise DataError(f"{source.name} has column names but no rows")
+    return Table(frame, source.name, remarks)
+
+
+@contextmanager
+def open_rows(path: str, *, format: str | None = None, header: bool = True) -> Iterator[Rows]:
+    """Open a table to be read some rows at a time.
+
+    CSV, LIBSVM and Parquet and Feather files are streamed; ARFF, and Parquet and Feather from
+    standard input, are read at once.
+
+    Parameters
+    ----------
+    path : str
+        Path, ``-`` for standard input, or ``sklearn:digits`` and the like.
+    format : str or None
+        Format of the file; None to find it out.
+    header : bool
+        Whether the first row of a CSV file has the names.
+
+    Yields
+    ------
+    Rows
+        The table.
+    """
+    if path.startswith(_SAMPLES):
+        frame = _sample(path.removeprefix(_SAMPLES))
+        yield Rows(frame.columns, path, lambda text, numbers: iter([frame]))
+        return
+    with open_source(path, format) as source:
+        if source.format == "csv":
+            yield _csv_rows(source, header)
+        elif source.format == "parquet":
+            yield _parquet_rows(source, path)
+        elif source.format == "feather":
+            yield _feather_rows(source, path)
+        elif source.format == "libsvm":
+            yield Rows(None, source.name, partial(_libsvm_chunks, source))
+        else:
+            frame = _read_arff(source)
+            yield Rows(frame.columns, source.name, lambda text, numbers: iter([frame]))
+
+
+# -- CSV, Parquet, Feather ---------------------------------------------------------------------
+
+
+def _csv_rows(source: Source, header: bool) -> Rows:
+    dialect = delimited.find_dialect(source, header=header)
+
+    def chunks(text: Collection[str], numbers: Collection[str]) -> Iterator[Any]:
+        wanted = [name for name in dialect.names if name in text or name in numbers]
+        only = wanted or dialect.names[:1]  # rows are counted even if no column is wanted
+        for batch in delimited.read_rows(source, dialect, text=text, numbers=numbers, only=only):
+            yield _to_pandas(batch, source.name)
+
+    return Rows(dialect.names, source.name, chunks, dialect.remarks)
+
+
+def _read_arrow(source: Source) -> Any:
+    import pyarrow as pa
+    from pyarrow import feather, parquet
+
+    read = parquet.read_table if source.format == "parquet" else feather.read_table
+    try:
+        return read(source.seekable())
+    except (pa.ArrowException, OSError) as error:
+        raise _damaged(source, error) from error
+
+
+def _damaged(source: Source, error: Exception) -> DataError:
+    return DataError(f"cannot read {source.name} as {source.format}: {str(error).splitlines()[0]}")
+
+
+def _parquet_rows(source: Source, path: str) -> Rows:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        file = parquet.ParquetFile(source.seekable() if path == STDIN else path)
+    except (pa.ArrowException, OSError) as error:
+        raise _damaged(source, error) from error
+    names = file.schema_arrow.names
+
+    def chunks(text: Collection[str], numbers: Collection[str]) -> Iterator[Any]:
+        wanted = [name for name in names if name in text or name in numbers]
+        rows = max(1, _CELLS // max(1, len(wanted)))
+        try:
+            for batch in file.iter_batches(rows, columns=wanted):
+                yield _to_pandas(batch, source.name)
+        except (pa.ArrowException, OSError) as error:
+            raise _damaged(source, error) from error
+
+    return Rows(names, source.name, chunks)
+
+
+def _feather_rows(source: Source, path: str) -> Rows:
+    import pyarrow as pa
+    from pyarrow import feather
+
+    try:
+        table = feather.read_table(
+            source.seekable() if path == STDIN else path, memory_map=path != STDIN
+        )
+    except (pa.ArrowException, OSError) as error:
+        raise _damaged(source, error) from error
+
+    def chunks(text: Collection[str], numbers: Collection[str]) -> Iterator[Any]:
+        wanted = [name for name in table.column_names if name in text or name in numbers]
+        rows = max(1, _CELLS // max(1, len(wanted)))
+        for start in range(0, table.num_rows, rows):
+            yield _to_pandas(table.select(wanted).slice(start, rows), source.name)
+
+    return Rows(table.column_names, source.name, chunks)
+
+
+def _to_pandas(table: Any, name: str) -> Any:
+    """Return a pandas table; times of day become text."""
+    import pyarrow as pa
+
+    if isinstance(table, pa.RecordBatch):
+        table = pa.Table.from_batches([table])
+    if len(set(table.column_names)) < len(table.column_names):
+        raise DataError(f"{name} has more than one column of the same name: rename one")
+    for place, column in enumerate(table.schema):
+        if pa.types.is_binary(column.type):
+            raise DataError(
+                f"column {column.name!r} of {name} is not UTF-8 text: convert the file, for "
+                "example with iconv"
+            )
+        if pa.types.is_time(column.type):
+            text = table.column(place).cast(pa.string())
+            table = table.set_column(place, column.name, text)
+    frame = table.to_pandas(date_as_object=False)
+    frame.columns = [str(column) for column in frame.columns]
+    return frame.reset_index(drop=True)
+
+
+# -- ARFF, LIBSVM, scikit-learn ----------------------------------------------------------------
+
+
+def _read_arff(source: Source) -> Any:
+    import pandas as pd
+    from scipy.io import arff
+
+    text = io.TextIOWrapper(source.stream, encoding="utf-8", errors="replace")
+    try:
+        data, meta = arff.loadarff(text)
+    except (ValueError, NotImplementedError, StopIteration, IndexError) as error:
+        reason = str(error) or "it ends too early"
+        raise DataError(
+            f"cannot read {source.name} as ARFF: {reason}; dense files with numeric, nominal and "
+            "date attributes are read"
+        ) from error
+    frame = pd.DataFrame({name: data[name] for name in meta.names()})
+    for name, kind in zip(meta.names(), meta.types(), strict=True):
+        if kind == "nominal":
+            words = frame[name].map(lambda word: None if word == b"?" else word.decode())
+            frame[name] = pd.Categorical(words)
+    return frame
+
+
+def _load_libsvm(stream: Any, name: str) -> tuple[Any, Any]:
+    from sklearn.datasets import load_svmlight_file
+
+    try:
+        return load_svmlight_file(stream, zero_based=True)
+    except (ValueError, OverflowError) as error:
+        raise DataError(
+            f"cannot read {name} as LIBSVM: {error}; a row is '<class> <number>:<value> ...'"
+        ) from error
+
+
+def _read_libsvm(stream: Any, name: str) -> Any:
+    """Return a table with the columns f1, f2, .. by the numbers in the file, and the target."""
+    import numpy as np
+    import pandas as pd
+
+    X, y = _load_libsvm(stream, name)
+    if X.shape[0] * X.shape[1] > _MOST_CELLS:
+        raise DataError(
+            f"{name} has {X.shape[0]} rows of {X.shape[1]} features, too many to spread out: use "
+            "the Python classes, which take sparse matrices"
+        )
+    frame = pd.DataFrame(X.toarray(), columns=[f"f{number}" for number in range(X.shape[1])])
+    if "f0" in frame and not frame["f0"].any():  # numbers begin with 1
+        frame = frame.drop(columns="f0")
+    y = y.astype(np.int64) if np.array_equal(y, np.round(y)) else y
+    return pd.concat([frame, pd.Series(y, name=LIBSVM_TARGET)], axis=1)
+
+
+def _libsvm_chunks(
+    source: Source, text: Collection[str], numbers: Collection[str]
+) -> Iterator[Any]:
+    wanted = sorted({*text, *numbers})
+    lines = (line for line in source.stream if line.split(b"#")[0].strip())
+    for first in lines:
+        part = b"".join(chain([first], islice(lines, _LIBSVM_LINES - 1)))
+        frame = _read_libsvm(io.BytesIO(part), source.name)
+        yield frame.reindex(columns=wanted, fill_value=0.0)  # what is not written is 0
+
+
+def _sample(name: str) -> Any:
+    from sklearn import datasets
+
+    if name not in _SAMPLE_NAMES:
+        raise DataError(
+            f"no sample data {name!r}: there are "
+            + ", ".join(_SAMPLES + known for known in _SAMPLE_NAMES)
+        )
+    data = getattr(datasets, f"load_{name}")(as_frame=True)
+    frame = data.frame.copy()
+    if name != "digits":
+        frame["target"] = data.target_names[data.target.to_numpy()].astype(object)
+    return frame
