@@ -299,8 +299,8 @@ _ALL = [
         rounds=500,
         repeats=1,
         measure="boundary",
-        note="MultiBoost with the logistic loss: the linear programs of the paper's hinge loss take "
-        "many minutes a set in 500 rounds.",
+        note="MultiBoost with the logistic loss: the linear programs of the paper's hinge loss "
+        "take many minutes a set in 500 rounds.",
     ),
     Experiment(
         "table-complexity",
