@@ -27,7 +27,7 @@ $(OLDEST)/ready: pyproject.toml constraints-oldest.txt
 	touch $@
 
 test-oldest: $(OLDEST)/ready
-	NUMBA_CACHE_DIR=$(OLDEST)/kernels $(OLDEST)/bin/python -m pytest -n 2 $(TESTFLAGS) \
+	NUMBA_CACHE_DIR=$(abspath $(OLDEST))/kernels $(OLDEST)/bin/python -m pytest -n 2 $(TESTFLAGS) \
 		tests/test_estimators.py tests/test_properties.py tests/test_files.py tests/test_tables.py
 
 lint: $(VENV)/ready
