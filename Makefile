@@ -1,5 +1,5 @@
 # Two commands do everything on a machine with Python 3.11+ and make:
-#   make run    train the classifiers on digits and compare
+#   make run    compare our algorithms and scikit-learn's on digits, with a page of the results
 #   make test   run the tests
 PYTHON ?= python3
 VENV ?= .venv
@@ -13,7 +13,7 @@ $(VENV)/ready: pyproject.toml constraints.txt
 	touch $@
 
 run: $(VENV)/ready
-	$(BIN)/python examples/digits.py
+	$(BIN)/randomboost compare sklearn:digits --report output/digits.html
 
 test: $(VENV)/ready
 	$(BIN)/python -m pytest -n 2 $(TESTFLAGS)
