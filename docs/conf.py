@@ -28,7 +28,6 @@ extensions = [
     "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["sg_execution_times.rst"]
 suppress_warnings = ["config.cache"]  # functions in the settings of the gallery
 default_role = "py:obj"
 templates_path = ["_templates"]
@@ -49,7 +48,6 @@ pygments_dark_style = "github-dark"
 autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings say more
 autodoc_member_order = "bysource"
-autodoc_mock_imports = ["onnx", "skl2onnx"]  # large, and nothing of them is shown
 numpydoc_show_class_members = False
 
 
@@ -100,7 +98,6 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",
-    "ignore_pattern": r"digits\.py$",
     "within_subsection_order": place,
     "reset_modules": ("matplotlib", "seaborn", plain_figures),
     "download_all_examples": False,
@@ -108,7 +105,8 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "show_memory": False,
     "capture_repr": (),
-    "min_reported_time": 5,
+    "min_reported_time": 3600,
+    "write_computation_times": False,
 }
 
 

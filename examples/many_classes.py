@@ -40,7 +40,7 @@ models = {
     "200 shared stumps": (stumps, [3, 10, 30]),
     "60 stumps a class": (AdaBoostMHClassifier(60), [3, 10, 30, 100]),
 }
-figure, (left, right) = plt.subplots(1, 2, figsize=(7, 3.2))
+figure, (left, right) = plt.subplots(1, 2, figsize=(7, 3.5), layout="constrained")
 for name, (model, counts) in models.items():
     errors, sizes = zip(*[error_and_size(model, count) for count in counts], strict=True)
     left.loglog(counts, sizes, "o-", label=name)
@@ -49,5 +49,5 @@ for name, (model, counts) in models.items():
         print(f"{name:18} {count:4} classes: error {100 * error:5.1f} %, {size:6.0f} kB")
 left.set(xlabel="classes", ylabel="pickled model, kB")
 right.set(xlabel="classes", ylabel="test error, %", ylim=(0, None))
-left.legend()
+figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3)
 plt.show()

@@ -13,11 +13,13 @@ import tempfile
 
 import matplotlib.pyplot as plt
 import numpy as np
+import onnxruntime
 from sklearn.datasets import load_wine
 from sklearn.model_selection import train_test_split
 
 from randomboost import RBoostRankClassifier, files, load
 from randomboost.c_source import to_c
+from randomboost.onnx import to_onnx
 
 X, y = load_wine(return_X_y=True, as_frame=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
@@ -75,6 +77,15 @@ rest = load(path)
 print(f"{rest.n_estimators_} rounds in the file")
 rest.set_params(n_estimators=120, warm_start=True).fit(X_train, y_train)
 print("the same:", np.array_equal(model.predict_proba(X_test), rest.predict_proba(X_test)))
+
+# %%
+# As ONNX, for any of its runtimes: labels are the same for the same float32 numbers.
+
+graph = to_onnx(model)
+session = onnxruntime.InferenceSession(graph.SerializeToString())
+numbers = X_test.to_numpy(np.float32)
+labels, probabilities = session.run(None, {"X": numbers})
+print("the same labels:", np.array_equal(labels, model.predict(X_test.astype(np.float32))))
 
 # %%
 # For a device without Python: the model as one C file that needs nothing but the mathematical

@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from hypothesis import strategies as st
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import Ridge
-from sklearn.naive_bayes import GaussianNB
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 from sklearn.utils._param_validation import Interval, StrOptions, make_constraint
 
 from randomboost import (
@@ -75,7 +75,8 @@ OBJECTS = {  # what stands behind a dictionary, an object or an array that a par
     "weak_learner": [
         DecisionTreeClassifier(max_depth=2),
         DecisionTreeRegressor(max_depth=1),
-        GaussianNB(),
+        ExtraTreeClassifier(max_leaf_nodes=4),
+        DummyClassifier(),
         Ridge(),
     ],
     "loss": [LogisticLoss(), SmoothHinge()],
@@ -120,9 +121,8 @@ def _reals(interval):
     low, high = interval.left, 1e3 if interval.right is None else interval.right
     ends = {"exclude_min": interval.closed in ("right", "neither")}
     ends["exclude_max"] = interval.right is not None and interval.closed in ("left", "neither")
-    return st.floats(low, high, width=32, **ends) | st.floats(
-        low, min(high, 0.5), allow_subnormal=False, **ends
-    ).map(np.float64)
+    numbers = st.floats(low, high, width=32, **ends)
+    return numbers | numbers.map(np.float32) | st.floats(low, min(high, 0.5), **ends)
 
 
 def values_of(kind: type, name: str) -> st.SearchStrategy | None:
@@ -166,6 +166,15 @@ def is_tree_of_ours(kind: type, parameters: dict[str, Any]) -> bool:
     return kind is RBoostRankClassifier and parameters.get("weak_learner", "tree") == "tree"
 
 
+def is_moderate(kind: type, parameters: dict[str, Any]) -> bool:
+    """Return whether scikit-learn sees X: Ridge squares it, trees make single precision of it."""
+    weak_learner = parameters.get("weak_learner", "stump")
+    if isinstance(weak_learner, Ridge):
+        return True
+    ours = isinstance(weak_learner, str) and weak_learner != "tree"
+    return not (ours or is_tree_of_ours(kind, parameters) or parameters.get("scale", True))
+
+
 def _mend(kind: type, parameters: dict[str, Any]) -> None:
     """Change parameters that do not go together; that they are refused is tested elsewhere."""
     if kind is not RBoostRankClassifier:
@@ -190,7 +199,8 @@ class Case:
     validation: dict[str, Any] = field(default_factory=dict)
 
 
-COLUMNS = ["normal", "few", "constant", "copy", "huge", "tiny", "spread", "zeros", "missing"]
+MODERATE = ["normal", "few", "constant", "copy", "zeros"]
+EXTREME = ["huge", "tiny", "spread"]
 LABELS = ["text", "objects", "whole", "negative", "float", "small", "bool"]
 
 
@@ -210,15 +220,13 @@ def _column(kind, rng, n_rows, before, dtype):
     }[kind]
 
 
-def _matrix(draw, rng, n_rows, missing):
+def _matrix(draw, rng, n_rows, columns):
     dtype = draw(st.sampled_from([np.float64, np.float32]))
-    kinds = draw(
-        st.lists(st.sampled_from(COLUMNS[: None if missing else -1]), min_size=1, max_size=6)
-    )
-    columns: list[np.ndarray] = []
+    kinds = draw(st.lists(st.sampled_from(columns), min_size=1, max_size=6))
+    made: list[np.ndarray] = []
     for kind in kinds:
-        columns.append(_column(kind, rng, n_rows, columns[-1] if columns else None, dtype))
-    return np.column_stack(columns).astype(dtype)
+        made.append(_column(kind, rng, n_rows, made[-1] if made else None, dtype))
+    return np.column_stack(made).astype(dtype)
 
 
 def _labels(draw, rng, X, n_classes):
@@ -283,7 +291,8 @@ def cases(draw: Any, kind: type) -> Case:
     n_classes = 2 if kind is AdaBoostClassifier else draw(st.integers(2, 6))
     n_rows = draw(st.integers(max(4, n_classes), 40))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    X = _matrix(draw, rng, n_rows, trees)
+    columns = MODERATE if is_moderate(kind, parameters) else MODERATE + EXTREME
+    X = _matrix(draw, rng, n_rows, [*columns, "missing"] if trees else columns)
     y = _labels(draw, rng, X, n_classes)
     sample_weight = _weights(draw, rng, y)
     for name, make in BY_CLASSES.items():

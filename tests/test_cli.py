@@ -333,6 +333,34 @@ def test_info(files_of):
     assert found["bytes"] == (files_of / "rank.rboost").stat().st_size
 
 
+# -- export ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["rank", "ecc"])
+def test_exported_models_predict_the_same(name, files_of, flowers, tmp_path):
+    runtime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnx")
+    arguments = ["export", files_of / f"{name}.rboost", "--onnx", tmp_path / "m.onnx"]
+    assert "--encoded" in run(*arguments, code=1).stderr
+    result = run(*arguments, "--c", tmp_path / "m.c", "--encoded", "--json")
+    inputs = json.loads(result.stdout)["inputs"]
+    assert "predict" in (tmp_path / "m.c").read_text()
+    table = flowers[180:]
+    columns = []
+    for entry in inputs:
+        values = table[entry["name"]]
+        if entry["kind"] == "category":
+            values = values.map(entry["categories"])
+        elif entry["kind"] == "date":
+            values = (pd.to_datetime(values) - pd.Timestamp(0)) / pd.Timedelta(days=1)
+        columns.append(values.astype(float).fillna(entry.get("missing", np.nan)))
+    X = np.stack(columns, axis=1).astype(np.float32)
+    session = runtime.InferenceSession(tmp_path / "m.onnx", providers=["CPUExecutionProvider"])
+    labels = session.run(None, {session.get_inputs()[0].name: X})[0]
+    expected = run("predict", files_of / f"{name}.rboost", files_of / "test.csv").stdout
+    assert np.mean(labels.astype(str) == expected.split()[1:]) > 0.97
+
+
 @pytest.mark.parametrize("command", ["train", "predict", "evaluate", "compare", "info", "export"])
 def test_help_has_an_example_for_every_command(command):
     text = " ".join(run(command, "--help").stdout.split())

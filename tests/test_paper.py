@@ -179,7 +179,7 @@ def test_failing_cells_are_reported_and_the_rest_goes_on(tmp_path, monkeypatch):
     assert outcome.done == 3
     text = page.write(made, outcome.failed)
     assert "out of luck" in (made.pages / "page.html").read_text()
-    assert "ecc (1)" in text.markdown
+    assert "fewer: ecc on wine (1)" in text.markdown
     monkeypatch.setattr(engine, "run", real)
     assert [cell.name for cell in made.to_do()] == ["wine--ecc--1"]
     assert execute(made).done == 1

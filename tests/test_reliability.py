@@ -508,3 +508,54 @@ def test_more_projections_a_round_than_there_are(noisy, projection):
     X, y = noisy
     model = clone(MODELS["trees"]).set_params(projection=projection, projections_per_round=10**12)
     assert model.fit(X, y).score(X, y) > 0.5
+
+
+@pytest.mark.parametrize("size", [1e100, 1e-100])
+@pytest.mark.parametrize("loss", ["exponential", "logistic"])
+def test_sample_weights_of_any_size(model, noisy, size, loss):
+    """With the logistic loss of RBoost-rank they once left the range of single precision."""
+    X, y = noisy
+    if "loss" in model.get_params():
+        model.set_params(loss=loss)
+    if model.get_params().get("correction") == "stagewise" and model.weak_learner == "stump":
+        model.set_params(correction="total", nu=0.0, tol=0.0)
+    model.fit(X, y, size * (1.0 + np.arange(len(y)) % 3))
+    assert np.isfinite(model.decision_function(X)).all()
+    assert model.score(X, y) > 0.5
+
+
+def test_numbers_of_numpy_are_parameters_too(noisy, tmp_path):
+    """A model with them could once not be saved."""
+    import randomboost
+
+    X, y = noisy
+    numbers = {"n_estimators": np.int32(4), "n_projections": np.int64(30)}
+    for model in (
+        RBoostRankClassifier(**numbers, density=np.float32(0.5), random_state=np.int64(0)),
+        RBoostProjClassifier(**numbers, nu=np.float32(1e-4), scale=np.True_),
+    ):
+        model.fit(X, y).save(tmp_path / "model.rboost")
+        loaded = randomboost.load(tmp_path / "model.rboost")
+        assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+
+
+def test_margins_of_a_model_that_hardly_moves(noisy):
+    """The largest margin was once rounded to 0 in single precision."""
+    X, y = noisy
+    for rate in (1e-200, 1e-9):
+        margins = clone(MODELS["trees"]).set_params(learning_rate=rate).fit(X, y).margins(X, y)
+        assert np.abs(margins).max() <= 1
+
+
+def test_a_class_that_lacks_a_column_of_categories():
+    """Its share of every category was once 0 / 0."""
+    table = pd.DataFrame({"colour": ["red", "blue", "red", "green", None, None], "size": range(6)})
+    model = clone(MODELS["trees"]).fit(table, ["a", "a", "b", "b", "c", "c"])
+    assert model.score(table, ["a", "a", "b", "b", "c", "c"]) == 1
+
+
+@pytest.mark.parametrize("name", ["rank", "proj", "ecc", "mh", "multiboost"])
+def test_discriminants_of_values_too_large_to_square(noisy, name):
+    X, y = noisy
+    model = clone(MODELS[name]).set_params(weak_learner="wlda", scale=False)
+    assert model.fit(X * 1e250, y).score(X * 1e250, y) > 0.4

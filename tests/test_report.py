@@ -368,3 +368,24 @@ def test_summaries():
     assert [(row["name"], row["counts"]) for row in balance] == [("1", [2, 0]), ("2", [1, 1])]
     assert [size(12), size(34_500), size(2e6), size(5e9)] == ["12 B", "34.5 kB", "2 MB", "5 GB"]
     assert [seconds(0.0123), seconds(2.5), seconds(600)] == ["12.3 ms", "2.5 s", "10 min"]
+
+
+def test_a_page_does_not_depend_on_the_style_of_matplotlib(tmp_path):
+    import matplotlib.pyplot as plt
+
+    results = [ModelResult("a", [0.1, 0.2], fit_seconds=[1, 2])]
+    plain = write_comparison_report(tmp_path / "plain.html", results).read_bytes()
+    with plt.style.context("dark_background"):
+        before = dict(plt.rcParams)
+        styled = write_comparison_report(tmp_path / "styled.html", results).read_bytes()
+        assert dict(plt.rcParams) == before
+    assert styled == plain
+    assert not plt.get_fignums()
+
+
+def test_the_longer_side_of_the_table_of_errors_is_down(tmp_path):
+    results = [ModelResult(name, [0.5, place / 10]) for place, name in enumerate("abc")]
+    page = Page(write_comparison_report(tmp_path / "page.html", results, parts="data sets"))
+    assert page.table("model", "data set 1", "data set 2")[1] == ["b", "50.00%", "10.00%"]
+    lowest = re.findall(r'class="lowest">([\d.]+%)', page.source)
+    assert lowest == ["50.00%", "0.00%", "50.00%", "50.00%"]  # all are equal on the first

@@ -212,7 +212,10 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             y_val,
             val_weight,
         )
-        start = self._warm_model() if warm else Model()
+        if warm:
+            self._need_path("a warm start")
+            self._refuse_changes()
+        start = self._model() if warm else Model()
         if self.n_estimators < len(start.hypotheses):
             raise ValueError(
                 f"n_estimators={self.n_estimators} is below the {len(start.hypotheses)} rounds of "
@@ -224,19 +227,12 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         random = check_random_state(self.random_state)
         return int(random.randint(2**31)) << 31 | int(random.randint(2**31))
 
-    def _warm_model(self) -> Model:
-        """Return the model to go on from; what it was made with must not have changed."""
-        self._need_path("a warm start")
+    def _refuse_changes(self) -> None:
+        """Raise where a parameter was changed that a warm start cannot change."""
         if bool(self.scale) != (self._scaling is not None):
             raise changed("scale")
         if isinstance(self.random_state, Integral) and self._make_seed() != self._seed:
             raise changed("random_state")
-        self._need_path("a warm start")
-        self._check_unchanged()
-        return self._model()
-
-    def _check_unchanged(self) -> None:
-        """Raise where a parameter that a warm start cannot change has changed."""
 
     def _check_training_input(self, X: Any, y: Any, warm: bool) -> tuple[Any, NDArray]:
         if not warm:
@@ -653,10 +649,11 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         with ThreadTeam(resolve_threads(self.n_jobs)) as team:
             scores = self._scores(X, team)
         samples = np.arange(len(y))
-        own = scores[codes, samples].copy()
+        own = scores[codes, samples].astype(np.float64)
         scores[codes, samples] = -np.inf
         largest = self._largest_margin()
-        return (own - scores.max(axis=0)) / (largest if largest > 0 else 1.0)
+        margins = (own - scores.max(axis=0)) / (largest if largest > 0 else 1.0)
+        return np.clip(margins, -1.0, 1.0)  # sums of single precision go a little beyond
 
     def save(self, path: Any, *, dense: bool = False, notes: dict[str, Any] | None = None) -> None:
         """Write the fitted model to a file that `randomboost.load` reads.

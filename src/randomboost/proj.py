@@ -54,7 +54,7 @@ class RBoostProjClassifier(CodedClassifier):
         constraint of v, in which all earlier weak classifiers count too, and w in R^n weighs the
         n constraints. "code": every round keeps the code v_t that it chose and has a weight of
         its own, ``F_r(x) = sum_t w_t P^(r)_{v_t t} h_t(x)`` with w in R^T. That reading comes
-        closer to the errors that the paper reports, and is faster; see docs/results.
+        closer to the errors that the paper reports, and is faster; see benchmarks/accuracy.py.
     stopping : {"objective", "violation"}, default="objective"
         "objective": training ends when a round changes the objective by less than `tol`,
         relative to its value. "violation": when no constraint of the dual is violated by more
@@ -214,7 +214,7 @@ class RBoostProjClassifier(CodedClassifier):
                 self._seed,
                 OUTPUT_STREAM,
                 len(self.classes_),
-                self.n_projections,
+                int(self.n_projections),
             )
         return ProjTrainer(self, self._coding(team), data, start, team)
 
@@ -223,7 +223,8 @@ class RBoostProjClassifier(CodedClassifier):
             return RoundCodes(self._projection, team, self._codes)
         return AllCodes(self._projection, team)
 
-    def _check_unchanged(self) -> None:
+    def _refuse_changes(self) -> None:
+        super()._refuse_changes()
         if self.selection != self._selection:
             raise changed("selection")
         if self.n_projections != self._projection.n_projections:

@@ -337,7 +337,7 @@ class RBoostRankClassifier(BaseBoostingClassifier):
 
     def _n_projections(self) -> int:
         if self.n_projections is not None:
-            return self.n_projections
+            return int(self.n_projections)
         return 600 if self._has_trees else 2000
 
     def _leaves(self, n_classes: int) -> int:
@@ -368,7 +368,8 @@ class RBoostRankClassifier(BaseBoostingClassifier):
 
     def _make_trainer(self, data: TrainingData, start: Model, team: ThreadTeam) -> Trainer:
         if not start.hypotheses:
-            setting = self._n_projections(), self.density, (data.X, data.y, data.sample_weight)
+            density = None if self.density is None else float(self.density)
+            setting = self._n_projections(), density, (data.X, data.y, data.sample_weight)
             kind, n_classes = self._kind(), len(self.classes_)
             if self._has_trees and isinstance(kind, str) and kind != "gaussian":
                 directions = make_directions(kind, self._seed, *setting)
@@ -398,7 +399,8 @@ class RBoostRankClassifier(BaseBoostingClassifier):
                 self._projection, self._hypotheses, self.weights_, self._baseline
             )
 
-    def _check_unchanged(self) -> None:
+    def _refuse_changes(self) -> None:
+        super()._refuse_changes()
         if (self._path is not None) != (self.correction == "total"):
             raise changed("correction")
         if isinstance(self._hypotheses, Forest) != self._has_trees:

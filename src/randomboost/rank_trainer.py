@@ -107,6 +107,8 @@ class RankTrainer(Trainer):
             self._rescore(start.weights)
         self._loss, self._signed = self._risk.evaluate(self._scores, self._team)
         self._first_loss = self._loss
+        # single precision ends at 1e38, weights of samples need not; a power of 2 costs no bits
+        self._unit_of_weights = 2.0 ** max(0.0, np.floor(np.log2(np.abs(self._signed).max() + 1.0)))
         self._perfect = bool(start.hypotheses) and not self._total and self._orders_all_pairs()
 
     def _make_columns(self, estimator: RBoostRankClassifier, n_rounds: int) -> Any:
@@ -201,8 +203,13 @@ class RankTrainer(Trainer):
         value, signed = self._risk.evaluate(
             scores.astype(np.float64).reshape(self._scores.shape), self._team
         )
-        gradient = self._nu - self._outputs.edges(signed.astype(np.float32), self._team)
-        return value + self._nu * float(weights.sum()), gradient.astype(np.float64)
+        unit = self._unit_of_weights
+        single = np.divide(
+            signed, unit, out=np.empty(signed.shape, np.float32), casting="same_kind"
+        )
+        edges = self._outputs.edges(single, self._team)
+        gradient = unit * (self._nu / unit - edges).astype(np.float64)
+        return value + self._nu * float(weights.sum()), gradient
 
     def step(self) -> dict[str, float] | str:
         """Run one round; return its loss and edge, or why there is no further round."""

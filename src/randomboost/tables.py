@@ -42,6 +42,7 @@ def _holds_categories(column: Any) -> bool:
 
 def _order(tallies: NDArray) -> NDArray:
     """Return the place of every category, given how often it goes with each class."""
+    tallies = tallies[:, tallies.any(axis=0)]  # a class may have the column missing throughout
     shares = tallies + _PRIOR * tallies.sum(axis=0) / tallies.sum()
     shares = shares / shares.sum()
     rows, columns = shares.sum(axis=1), shares.sum(axis=0)

@@ -208,7 +208,8 @@ class AdaBoostMHClassifier(DichotomyClassifier, VoteBoostingClassifier):
     def _finish(self, model: Model) -> None:
         self._form._finish(self, model)
 
-    def _check_unchanged(self) -> None:
+    def _refuse_changes(self) -> None:
+        super()._refuse_changes()
         if self._shared != (self.votes == "shared"):
             raise changed("votes")
 

@@ -201,7 +201,8 @@ class AdaBoostMOClassifier(DichotomyClassifier):
             self._code_settings = (self.code, self.code_size)
         return DichotomyTrainer(self, self.code_, data, start, team)
 
-    def _check_unchanged(self) -> None:
+    def _refuse_changes(self) -> None:
+        super()._refuse_changes()
         if (self.code, self.code_size) != self._code_settings:
             raise changed("code or code_size")
 

@@ -20,7 +20,7 @@ _LIBSVM_NAME = re.compile(r"f\d+")
 
 
 class SavedModel:
-    """A model, its columns and its target.
+    """A model, its columns, its target and the numbers of its categories (`places`).
 
     Parameters
     ----------
@@ -39,7 +39,11 @@ class SavedModel:
         self.columns = self._columns(notes)
         self.classes = classifier_of(self.model).classes_
         self.unknown: Counter[str] = Counter()  # cells with a category that training had not
-        self._known = self._categories()
+        encoding = getattr(self._first, "encoding_", None) or getattr(
+            self._first, "_encoding", None
+        )
+        self.places: dict[Any, dict[Any, float]] = {} if encoding is None else encoding.places
+        self._known = {name: {str(word) for word in places} for name, places in self.places.items()}
 
     def _columns(self, notes: dict[str, Any]) -> list[Column] | None:
         """Return the columns as `train` noted them, or by the names that the model knows."""
@@ -50,14 +54,6 @@ class SavedModel:
             return None
         categories = set(self.description["categories"])
         return [Column(str(name), "category" if name in categories else "number") for name in names]
-
-    def _categories(self) -> dict[str, set[str]]:
-        """Return the categories of each column that training had."""
-        encoding = getattr(self._first, "encoding_", None) or getattr(
-            self._first, "_encoding", None
-        )
-        places = {} if encoding is None else encoding.places
-        return {name: {str(category) for category in places[name]} for name in places}
 
     def matched(self, rows: Rows, also: str | None = None) -> tuple[list[Column], list[str]]:
         """Return the columns of a table that the model wants, and those that it has no use for.

@@ -239,20 +239,21 @@ def repeats_note(table: Table) -> str:
         A sentence.
     """
     usual = max((entry.count for entry in table.entries.values()), default=0)
-    fewer = [
-        f"{name} {key} ({entry.count})"
-        for (name, key), entry in sorted(table.entries.items())
-        if entry.count < usual and not ("@" in key and not key.endswith("@1000"))
-    ]
-    missing = [
-        f"{name} {key}"
-        for name in table.sets
-        for key, _ in table.columns
-        if (name, key) not in table.entries
-    ]
+    fewer: dict[str, list[str]] = defaultdict(list)
+    missing: dict[str, list[str]] = defaultdict(list)
+    for name in table.sets:
+        for method in dict.fromkeys(key.split("@")[0] for key, _ in table.columns):
+            key = next(key for key, _ in table.columns if key.split("@")[0] == method)
+            entry = table.entries.get((name, key))
+            if entry is None:
+                missing[method].append(name)
+            elif entry.count < usual:
+                fewer[method].append(f"{name} ({entry.count})")
     text = f"{usual} repeats"
-    text += f"; fewer: {', '.join(fewer)}" if fewer else ""
-    return text + (f"; missing: {', '.join(missing)}" if missing else "") + "."
+    for title, found in (("fewer", fewer), ("not run", missing)):
+        parts = [f"{method} on {', '.join(names)}" for method, names in found.items()]
+        text += f"; {title}: {'; '.join(parts)}" if parts else ""
+    return text + "."
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .margins import true_columns
-from .style import FAINT, INK, SIZE, color, dress, need, show_percent, start
+from .style import FAINT, SIZE, color, dress, ink, need, show_percent, start
 
 
 class ReliabilityDisplay:
@@ -139,7 +139,7 @@ class ReliabilityDisplay:
         middles = width * (np.arange(self.n_bins) + 0.5)
         share = self.counts_ / self.counts_.sum()
         ax.bar(middles, 0.25 * share / share.max(), 0.9 * width, color=FAINT, alpha=0.45)
-        ax.plot([0, 1], [0, 1], color=INK, linewidth=0.9, linestyle=":")
+        ax.plot([0, 1], [0, 1], color=ink(), linewidth=0.9, linestyle=":")
         filled = self.counts_ > 0
         ax.plot(
             self.mean_confidences_[filled],
@@ -160,7 +160,7 @@ class ReliabilityDisplay:
             xycoords="axes fraction",
             va="top",
             fontsize=9,
-            color=INK,
+            color=ink(),
         )
         for axis in (ax.xaxis, ax.yaxis):
             show_percent(axis)

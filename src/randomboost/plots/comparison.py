@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
 
 from ..significance import Comparison, compare
-from .style import FAINT, INK, SIZE, color, dress, marker, shorten_all, show_percent, start
+from .style import FAINT, SIZE, color, dress, ink, marker, shorten_all, show_percent, start
 
 _TESTS = {
     "corrected_t": "corrected t-test, Holm",
@@ -90,7 +90,7 @@ class ErrorsDisplay:
                 xycoords=("axes fraction", "data"),
                 va="center",
                 fontsize=9,
-                color=INK,
+                color=ink(),
             )
         ax.set_yticks(places, shorten_all([self.names[number] for number in order]))
         ax.set_ylim(len(order) - 0.5, -0.5)
@@ -176,12 +176,14 @@ class TradeOffDisplay:
                 label=name,
             )
         ax.set(xscale="log", xlabel=self.label, ylabel="error")
-        most = np.nanmax(self.costs)
-        decades = np.log10(most / np.nanmin(self.costs))
+        least, most = np.nanmin(self.costs), np.nanmax(self.costs)
+        decades = np.log10(most / least)
         subs = (1, 2, 5) if decades < 1.5 else (1, 3) if decades < 3 else (1,)
         ax.xaxis.set_major_locator(LogLocator(subs=subs, numticks=12))
         ax.xaxis.set_minor_locator(NullLocator())
-        ax.xaxis.set_major_formatter("{x:g}" if most < 1e4 else "{x:,.0f}")
+        ax.xaxis.set_major_formatter(
+            EngFormatter(sep="") if least >= 1 and most >= 1e4 else "{x:g}"
+        )
         show_percent(ax.yaxis)
         ax.margins(0.08, 0.1)
         if legend:
@@ -215,7 +217,7 @@ class CriticalDifferenceDisplay:
     --------
     >>> import numpy as np
     >>> from randomboost.plots import CriticalDifferenceDisplay
-    >>> errors = np.random.default_rng(0).random((20, 3)) + [0.0, 0.1, 0.9]
+    >>> errors = np.random.default_rng(0).random((20, 3)) + [0.0, 0.2, 0.9]
     >>> display = CriticalDifferenceDisplay.from_errors(errors, ["one", "two", "three"])
     >>> display.comparison.groups()
     [[0, 1]]
@@ -292,10 +294,10 @@ class CriticalDifferenceDisplay:
         left, right = 1 - 0.04 * span, n_models + 0.04 * span
         ax.set(xlim=(1 - 0.62 * span, n_models + 0.62 * span))
         ax.set_axis_off()
-        ax.plot([1, n_models], [0, 0], color=INK, linewidth=1)
+        ax.plot([1, n_models], [0, 0], color=ink(), linewidth=1)
         for rank in range(1, n_models + 1, -(-n_models // 12)):
-            ax.plot([rank, rank], [0, -0.18], color=INK, linewidth=1)
-            ax.text(rank, -0.3, str(rank), ha="center", va="bottom", fontsize=9, color=INK)
+            ax.plot([rank, rank], [0, -0.18], color=ink(), linewidth=1)
+            ax.text(rank, -0.3, str(rank), ha="center", va="bottom", fontsize=9, color=ink())
         order = np.argsort(ranks, kind="stable")
         names = shorten_all(self.comparison.names)
         half = -(-n_models // 2)
@@ -303,7 +305,7 @@ class CriticalDifferenceDisplay:
             better = place < half
             row = first_row + (place if better else n_models - 1 - place)
             edge, side = (left, "right") if better else (right, "left")
-            ax.plot([ranks[number]] * 2 + [edge], [0, row, row], color=INK, linewidth=0.9)
+            ax.plot([ranks[number]] * 2 + [edge], [0, row, row], color=ink(), linewidth=0.9)
             ax.plot(ranks[number], 0, "o", color=color(0), markersize=4, zorder=3)
             label = [names[number], f"{ranks[number]:.2f}"]
             ax.annotate(
@@ -314,7 +316,7 @@ class CriticalDifferenceDisplay:
                 ha=side,
                 va="center",
                 fontsize=9,
-                color=INK,
+                color=ink(),
             )
         for number, (low, high) in enumerate(bars):
             height = 0.4 + 0.5 * number
@@ -323,9 +325,9 @@ class CriticalDifferenceDisplay:
         top = -0.9
         if self.comparison.critical_difference is not None:
             width = self.comparison.critical_difference
-            ax.plot([1, 1 + width], [-1.3] * 2, "|-", color=INK, linewidth=1.2, markersize=6)
+            ax.plot([1, 1 + width], [-1.3] * 2, "|-", color=ink(), linewidth=1.2, markersize=6)
             text = f"critical difference {self.comparison.critical_difference:.2f}"
-            ax.text(1, -1.45, text, va="bottom", fontsize=9, color=INK)
+            ax.text(1, -1.45, text, va="bottom", fontsize=9, color=ink())
             top = -2.2
         text = f"joined: no significant difference ({_TESTS[self.comparison.method]}"
         ax.text(
@@ -335,7 +337,7 @@ class CriticalDifferenceDisplay:
             ha="center",
             va="top",
             fontsize=8.5,
-            color=INK,
+            color=ink(),
         )
         ax.set_ylim(first_row + half + 0.5, top)
         return self

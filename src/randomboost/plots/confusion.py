@@ -10,7 +10,7 @@ from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 from sklearn.metrics import ConfusionMatrixDisplay, confusion_matrix
 
-from .style import INK, RAMP, dress, need, shorten_all, start
+from .style import RAMP, dress, ink, need, shorten_all, start
 
 _TEXTS_UP_TO = 40  # classes
 _NAMES = 70  # at most, along each side
@@ -134,7 +134,7 @@ class ConfusionDisplay:
             for place, text in np.ndenumerate(self.display_.text_):
                 count = self.matrix[place]
                 text.set_text(f"{count:,}" if count or n_classes <= 4 else "")
-                text.set_color("white" if shares[place] > 0.36 else INK)
+                text.set_color("white" if shares[place] > 0.36 else ink())
                 text.set_fontsize(9 if few else 6.5)
         dress(ax, grid="none")
         for spine in ax.spines.values():
@@ -142,7 +142,7 @@ class ConfusionDisplay:
         if n_classes <= _TEXTS_UP_TO:
             ax.set_xticks(np.arange(-0.5, n_classes), minor=True)
             ax.set_yticks(np.arange(-0.5, n_classes), minor=True)
-            ax.grid(True, which="minor", color=INK, alpha=0.12, linewidth=0.6)
+            ax.grid(True, which="minor", color=ink(), alpha=0.12, linewidth=0.6)
             ax.tick_params(which="minor", length=0)
         step = -(-n_classes // _NAMES)
         ax.set_xticks(range(0, n_classes, step), names[::step])

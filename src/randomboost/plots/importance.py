@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .style import INK, color, dress, need, shorten_all, split_pipeline, start
+from .style import color, dress, ink, need, shorten_all, split_pipeline, start
 
 
 class ImportanceDisplay:
@@ -107,7 +107,7 @@ class ImportanceDisplay:
         top = np.argsort(-self.importances, kind="stable")[: self.max_features]
         places = np.arange(len(top))
         bars = ax.barh(places, self.importances[top], height=0.68, color=color(0))
-        ax.bar_label(bars, fmt="{:.3g}", padding=3, fontsize=8, color=INK)
+        ax.bar_label(bars, fmt="{:.3g}", padding=3, fontsize=8, color=ink())
         ax.set_yticks(places, shorten_all([self.names[number] for number in top]))
         ax.invert_yaxis()
         ax.margins(x=0.14, y=0.02)

@@ -10,12 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .style import (
-    INK,
     SIZE,
     color,
     curve_number,
     dashes,
     dress,
+    ink,
     need,
     shorten,
     show_percent,
@@ -142,7 +142,7 @@ class MarginDisplay:
                 linestyle=dashes(number),
                 linewidth=1.7,
             )
-        ax.axvline(0, ymax=0.82, color=INK, linewidth=0.9)  # the legend is above
+        ax.axvline(0, ymax=0.82, color=ink(), linewidth=0.9)  # the legend is above
         show_percent(ax.yaxis)
         ax.set(xlabel="margin", ylabel="samples with at most this margin", ylim=(0, 1.02))
         ax.legend(loc="upper left")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt
 
 from ..tables import is_table
-from .style import INK, color, dress, marker, need, shorten, start
+from .style import color, dress, ink, marker, need, shorten, start
 
 _MOST_POINTS = 500
 
@@ -154,7 +154,7 @@ class RegionsDisplay:
             ax.contour(
                 self.codes == number,
                 levels=[0.5],
-                colors=[INK],
+                colors=[ink()],
                 linewidths=0.7,
                 extent=self.extent,
                 origin="lower",

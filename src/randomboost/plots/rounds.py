@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from sklearn.metrics import log_loss
 
 from .style import (
-    INK,
     SIZE,
     color,
     curve_number,
     dashes,
     dress,
+    ink,
     need,
     shorten,
     show_percent,
@@ -200,7 +200,7 @@ class RoundsDisplay:
             for number in [curve_number(name, place)]
         ]
         if self.kept is not None:
-            ax.axvline(self.kept, color=INK, linewidth=0.9, linestyle=":")
+            ax.axvline(self.kept, color=ink(), linewidth=0.9, linestyle=":")
             ax.annotate(
                 f"{self.kept} rounds kept",
                 (self.kept, 0.97),
@@ -210,7 +210,7 @@ class RoundsDisplay:
                 ha="right",
                 va="top",
                 fontsize=8.5,
-                color=INK,
+                color=ink(),
             )
         ax.set(xlabel="rounds", ylabel=_LABELS[self.metric])
         ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))

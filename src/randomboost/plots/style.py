@@ -1,7 +1,7 @@
 """The look that all pictures share, and what they need of estimators.
 
-Colours are fixed here so that a report can put style-sheet variables in their place, which is how
-its figures follow dark mode.
+Colours are fixed here (but for that of text, which follows matplotlib's style) so that a report can
+put style-sheet variables in their place, which is how its figures follow dark mode.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 
-INK = "#1b1f24"  # text and axes
 FAINT = "#8a919a"  # what stands back
 COLORS = ("#0b6fae", "#d1600a", "#0a8f6c", "#a8528f", "#8a7a00", "#5a5fc4", "#b03a48", "#3f7f93")
 DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
@@ -24,6 +23,11 @@ RAMP = LinearSegmentedColormap.from_list("ramp", [(0.043, 0.435, 0.682, a) for a
 
 _LONGEST = 24
 _PARTS = {"training": 0, "test": 1, "validation": 2}
+
+
+def ink() -> str:
+    """Return the colour of text and axes, which is that of matplotlib's style in use."""
+    return plt.rcParams["text.color"]
 
 
 def curve_number(name: str, place: int) -> int:
@@ -86,20 +90,20 @@ def dress(ax: Axes, *, grid: str = "both") -> None:
     """
     for side, spine in ax.spines.items():
         spine.set_visible(side in ("left", "bottom"))
-        spine.set_color(INK)
+        spine.set_color(ink())
         spine.set_linewidth(0.8)
-    ax.tick_params(which="both", color=INK, labelcolor=INK, labelsize=9, width=0.8, length=3)
+    ax.tick_params(which="both", color=ink(), labelcolor=ink(), labelsize=9, width=0.8, length=3)
     ax.set_axisbelow(True)
     if grid != "none":
-        ax.grid(True, axis=grid, color=INK, alpha=0.12, linewidth=0.7)  # type: ignore[arg-type]
+        ax.grid(True, axis=grid, color=ink(), alpha=0.12, linewidth=0.7)  # type: ignore[arg-type]
     for text in (ax.title, ax.xaxis.label, ax.yaxis.label):
-        text.set_color(INK)
+        text.set_color(ink())
         text.set_fontsize(9.5)
     legend = ax.get_legend()
     if legend is not None:
         legend.set_frame_on(False)
         for text in legend.get_texts():
-            text.set_color(INK)
+            text.set_color(ink())
             text.set_fontsize(9)
 
 

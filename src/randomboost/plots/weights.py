@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from .style import INK, SIZE, color, dress, need, split_pipeline, start
+from .style import SIZE, color, dress, ink, need, split_pipeline, start
 
 
 class WeightsDisplay:
@@ -97,7 +97,7 @@ class WeightsDisplay:
         )
         reached = np.cumsum(np.abs(self.weights))
         half = int(np.searchsorted(reached, reached[-1] / 2)) + 1
-        ax.axvline(half + 0.5, color=INK, linewidth=0.9, linestyle=":")
+        ax.axvline(half + 0.5, color=ink(), linewidth=0.9, linestyle=":")
         left = half < len(numbers) / 2
         ax.annotate(
             f"half of the weight\nin the first {half} of {len(numbers)}",
@@ -108,7 +108,7 @@ class WeightsDisplay:
             ha="left" if left else "right",
             va="top",
             fontsize=8.5,
-            color=INK,
+            color=ink(),
         )
         ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
         ax.set(xlabel=self.label, ylabel="weight", xlim=(0.5, len(numbers) + 0.5))

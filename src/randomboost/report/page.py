@@ -13,6 +13,8 @@ from typing import Any
 
 _NEEDS = "a report needs {name}: pip install randomboost[report] (or randomboost[all])"
 _LARGE = 5.5  # inches
+_INK = "#1b1f24"  # text and axes; the page puts its own colour in the place of it
+_LOOK = {"text.color": _INK, "svg.fonttype": "none", "svg.hashsalt": "randomboost"}
 
 
 @dataclass(frozen=True)
@@ -79,12 +81,14 @@ class Drawings:
         description : str
             The text for people who do not see it.
         """
+        from matplotlib import style
         from matplotlib.figure import Figure
 
-        figure = Figure(layout="constrained")
-        display = draw(figure.subplots())
-        figure.set_size_inches(*display.size)
-        svg = _inline_svg(figure, f"figure{len(self._done)}", description)
+        with style.context(["default", _LOOK]):
+            figure = Figure(layout="constrained")
+            display = draw(figure.subplots())
+            figure.set_size_inches(*display.size)
+            svg = _inline_svg(figure, f"figure{len(self._done)}", description)
         width = display.size[0]
         large = width > _LARGE
         self._done.append(Drawing(title, caption, svg, round(72 * width), large, large))
@@ -92,20 +96,18 @@ class Drawings:
 
 def _inline_svg(figure: Any, prefix: str, description: str) -> str:
     """Return a figure as an SVG element whose colours are variables of the page's style sheet."""
-    import matplotlib
     from markupsafe import escape
 
     from ..plots import style
 
     file = io.StringIO()
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "randomboost"}):
-        figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
+    figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
     svg = file.getvalue()
     svg = svg[svg.index("<svg") :]
     for element in ("metadata", "style"):  # the style would be that of the whole page
         svg = re.sub(rf"<{element}\b.*?</{element}>\s*", "", svg, count=1, flags=re.DOTALL)
     svg = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", svg)
-    svg = svg.replace(style.INK, "currentColor").replace(style.FAINT, "var(--faint)")
+    svg = svg.replace(_INK, "currentColor").replace(style.FAINT, "var(--faint)")
     for number, color in enumerate(style.COLORS):
         svg = svg.replace(color, f"var(--c{number})")
     label = f'<svg role="img" aria-label="{escape(description)}"'

@@ -37,14 +37,18 @@ class WLDALearner:
         self._points = points
         self._stumps = stumps
 
-    def _direction(self, weights: NDArray, columns: NDArray[np.int64]) -> NDArray:
-        means, covariances = zip(
-            self._points.moments(np.maximum(weights, 0.0), columns),
-            self._points.moments(np.maximum(-weights, 0.0), columns),
-            strict=True,
-        )
-        scatter = covariances[0] + covariances[1]
-        size = np.trace(scatter) + 1e-6 * (means[0] @ means[0] + means[1] @ means[1])
+    def _direction(self, weights: NDArray, columns: NDArray[np.int64]) -> NDArray | None:
+        """Return the discriminant, or None where data without scaling is too large to square."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            means, covariances = zip(
+                self._points.moments(np.maximum(weights, 0.0), columns),
+                self._points.moments(np.maximum(-weights, 0.0), columns),
+                strict=True,
+            )
+            scatter = covariances[0] + covariances[1]
+            size = np.trace(scatter) + 1e-6 * (means[0] @ means[0] + means[1] @ means[1])
+        if not (np.isfinite(scatter).all() and np.isfinite(size)):
+            return None
         ridge = max(_RIDGE * size / len(columns), np.finfo(np.float64).tiny)
         scatter.flat[:: len(columns) + 1] += ridge
         direction = solve(scatter, means[0] - means[1], assume_a="pos")
@@ -74,7 +78,10 @@ class WLDALearner:
             return plain
         if len(columns) > DIMENSIONS_PER_ROUND:
             columns = np.sort(rng.choice(columns, DIMENSIONS_PER_ROUND, replace=False))
-        mix = Combination(columns, self._direction(weights, columns))
+        direction = self._direction(weights, columns)
+        if direction is None:
+            return plain
+        mix = Combination(columns, direction)
         values = self._points.along(self._points.combine(mix.columns, mix.coefficients))
         below, above = best_threshold(values, to_fixed_point(weights))
         if not below < above:

@@ -1,0 +1,94 @@
+"""Models as ONNX and C files, and what their inputs are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+from sklearn.pipeline import Pipeline
+
+from ..reading import DataError
+from .fitting import classifier_of
+from .saved import SavedModel
+from .talk import Talk, in_bytes, plain_table, some
+from .writing import whole_file
+
+
+def export(talk: Talk, path: str, *, onnx: str | None, c: str | None, encoded: bool) -> None:
+    """Write a model as ONNX, as C, or both.
+
+    Parameters
+    ----------
+    talk : Talk
+        Where to say how it goes.
+    path : str
+        The model file.
+    onnx, c : str or None
+        The files to write.
+    encoded : bool
+        Whether numbers are given for categories.
+    """
+    saved = SavedModel(path)
+    inputs = _inputs(saved)
+    words = [entry["name"] for entry in inputs if "categories" in entry]
+    if words and not encoded:
+        raise DataError(
+            f"the model has columns of categories ({some(words)}) and the files take numbers "
+            "only: pass --encoded, and give the numbers that it tells"
+        )
+    classifier = classifier_of(saved.model)
+    written = {}
+    if onnx is not None:
+        from ..onnx import to_onnx
+
+        content = to_onnx(classifier, encoded=encoded).SerializeToString()
+        with whole_file(Path(onnx)) as name:
+            Path(name).write_bytes(content)
+        written["onnx"] = onnx
+    if c is not None:
+        from ..c_source import to_c
+
+        text = to_c(classifier, encoded=encoded)
+        with whole_file(Path(c)) as name:
+            Path(name).write_text(text, encoding="utf-8")
+        written["c"] = c
+    talk.show(_table(inputs))
+    for file in written.values():
+        talk.say(f"{file}: {in_bytes(Path(file).stat().st_size)}")
+    if talk.as_json:
+        talk.result({**written, "inputs": inputs})
+
+
+def _inputs(saved: SavedModel) -> list[dict[str, Any]]:
+    """Return for every input its name, its kind, the numbers of categories, and what fills gaps."""
+    columns = saved.columns
+    if columns is None:
+        return [{"name": f"x{j}", "kind": "number"} for j in range(saved.description["n_features"])]
+    found: list[dict[str, Any]] = []
+    for place, column in enumerate(columns):
+        entry: dict[str, Any] = {"name": column.name, "kind": column.kind}
+        if column.name in saved.places:
+            numbers = saved.places[column.name]
+            entry["categories"] = {str(category): numbers[category] for category in numbers}
+        if isinstance(saved.model, Pipeline):
+            entry["missing"] = float(saved.model[0].means_[place])
+        found.append(entry)
+    return found
+
+
+def _table(inputs: list[dict[str, Any]], most: int = 40) -> Table:
+    table = plain_table("input", "name", "what it is", "where missing")
+    for column in table.columns[1:]:
+        column.justify = "left"
+    kinds = {"flag": "1 for yes, 0 for no", "date": "days since 1970-01-01", "number": "number"}
+    for place, entry in enumerate(inputs[:most]):
+        what = kinds.get(entry["kind"], entry["kind"])
+        if "categories" in entry:
+            numbers = [f"{name} {number:g}" for name, number in entry["categories"].items()]
+            what = some(numbers, 12)
+        gap = f"{entry['missing']:g}" if "missing" in entry else ""
+        table.add_row(str(place), entry["name"], what, gap)
+    if len(inputs) > most:
+        table.add_row("...", f"{len(inputs) - most} more", "(--json lists all)", "")
+    return table
