@@ -113,7 +113,7 @@ def test_missing_values(name, tmp_path):
 
 @needs_compiler
 def test_categories_and_missing_values_of_tables(tmp_path):
-    table = pd.DataFrame(X[:, :3], columns=["alcohol", "acid */ ?? /*", "@ash $"])
+    table = pd.DataFrame(X[:, :3].copy(), columns=["alcohol", "acid */ ?? /*", "@ash $"])
     table["colour"] = np.array(["red", "wh*/ite", "rosé"])[y]
     table.loc[::7, "colour"] = None
     table.loc[::5, "@ash $"] = np.nan

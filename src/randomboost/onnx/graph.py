@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
-ML_DOMAIN = "ai.onnx.ml"
+ML_DOMAIN, ML_OPSET = "ai.onnx.ml", 3
+_OLDEST_OPSET = 13  # sums take their axes as an input from here on
 _AXES_ARE_INPUTS = 18  # version from which on ReduceLogSumExp takes its axes as an input
 _NUMBERS = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.float64): TensorProto.DOUBLE}
 
@@ -19,12 +20,17 @@ class Graph:
     ----------
     prefix : str
         What all names begin with.
-    opset, ml_opset : int
-        Versions of the operators of ONNX and of its domain ai.onnx.ml.
+    opset : int
+        Version of the operators of ONNX, at least 13.
     """
 
-    def __init__(self, prefix: str, opset: int, ml_opset: int) -> None:
-        self._prefix, self._opset, self.ml_opset = prefix, opset, ml_opset
+    def __init__(self, prefix: str, opset: int) -> None:
+        if opset < _OLDEST_OPSET:
+            raise ValueError(
+                f"target_opset={opset} is too old: version {_OLDEST_OPSET} of the operators or a "
+                "newer one is needed"
+            )
+        self._prefix, self._opset = prefix, opset
         self.nodes: list[NodeProto] = []
         self.constants: list[TensorProto] = []
 

@@ -11,34 +11,8 @@ from onnx import ModelProto, TensorProto, helper
 
 from .. import __version__
 from ..portable import PortableModel, portable
-from .graph import ML_DOMAIN, Graph
+from .graph import ML_DOMAIN, ML_OPSET, Graph
 from .scoring import add_scores
-
-OLDEST_OPSET = 13  # sums take their axes as an input from here on
-_COMPACT_TREES = 21  # the release that brought version 5 of ai.onnx.ml
-
-
-def opsets(target_opset: int | dict[str, int] | None) -> dict[str, int]:
-    """Return the versions of both operator sets.
-
-    Parameters
-    ----------
-    target_opset : int, dict or None
-        As for `to_onnx`.
-
-    Returns
-    -------
-    dict of str to int
-        Versions of the domains "" and "ai.onnx.ml".
-    """
-    given = {"": target_opset} if isinstance(target_opset, int) else dict(target_opset or {})
-    main = given.get("", _COMPACT_TREES)
-    if main < OLDEST_OPSET:
-        raise ValueError(
-            f"target_opset={main} is too old: version {OLDEST_OPSET} of the operators or a newer "
-            "one is needed"
-        )
-    return {"": main, ML_DOMAIN: given.get(ML_DOMAIN, 5 if main >= _COMPACT_TREES else 3)}
 
 
 def labels(classes: NDArray) -> NDArray:
@@ -111,7 +85,7 @@ def add_classifier(
 def to_onnx(
     model: Any,
     *,
-    target_opset: int | dict[str, int] | None = None,
+    target_opset: int = 17,
     encoded: bool = False,
     raw_scores: bool = False,
 ) -> ModelProto:
@@ -129,9 +103,8 @@ def to_onnx(
     model : estimator or Pipeline
         A fitted classifier of this package, or a pipeline of a `TablePreparation` and one. Its
         weak classifiers must be stumps, "wlda" or decision trees, not other estimators.
-    target_opset : int, dict or None, default=None
-        Version of the operators, at least 13, or a dict with versions of the domains "" and
-        "ai.onnx.ml". From version 5 of the latter on trees take half the space. None for 21 and 5.
+    target_opset : int, default=17
+        Version of the operators of ONNX, at least 13.
     encoded : bool, default=False
         Needed for a model with columns of categories: their numbers, which the metadata of the
         ONNX model lists under "categories", are its input; NaN for others.
@@ -153,8 +126,7 @@ def to_onnx(
     ['label', 'probabilities']
     """
     described = portable(model, encoded=encoded)
-    versions = opsets(target_opset)
-    graph = Graph("", versions[""], versions[ML_DOMAIN])
+    graph = Graph("", target_opset)
     add_classifier(graph, described, "X", ("label", "probabilities"), raw_scores=raw_scores)
     text = labels(described.classes).dtype == object
     made = helper.make_graph(
@@ -171,7 +143,7 @@ def to_onnx(
         ],
         graph.constants,
     )
-    imports = [helper.make_opsetid(domain, version) for domain, version in versions.items()]
+    imports = [helper.make_opsetid("", target_opset), helper.make_opsetid(ML_DOMAIN, ML_OPSET)]
     result = helper.make_model(
         made,
         opset_imports=imports,

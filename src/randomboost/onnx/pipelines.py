@@ -9,10 +9,9 @@ import numpy as np
 from onnx import helper
 
 from ..portable import portable
-from .graph import ML_DOMAIN, Graph
-from .model import add_classifier, opsets
+from .graph import ML_DOMAIN, ML_OPSET, Graph
+from .model import add_classifier
 
-_ML_OPSET = 3  # the newest version of ai.onnx.ml that skl2onnx takes
 _OPTIONS = {
     "zipmap": [True, False, "columns"],
     "nocl": [True, False],
@@ -62,8 +61,8 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     described = portable(model)
     if options["nocl"]:
         described = replace(described, classes=np.arange(len(described.classes)))
-    versions = opsets({"": container.target_opset_any_domain(""), ML_DOMAIN: _ML_OPSET})
-    graph = Graph(f"{scope.get_unique_variable_name('randomboost')}_", *versions.values())
+    prefix = f"{scope.get_unique_variable_name('randomboost')}_"
+    graph = Graph(prefix, container.target_opset_any_domain(""))
     label, probabilities = operator.outputs
     add_classifier(
         graph,
@@ -81,7 +80,7 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
             list(node.input),
             list(node.output),
             op_domain=node.domain,
-            op_version=_ML_OPSET if node.domain == ML_DOMAIN else None,
+            op_version=ML_OPSET if node.domain == ML_DOMAIN else None,
             name=node.name,
             **attributes,
         )

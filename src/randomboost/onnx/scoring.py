@@ -57,12 +57,12 @@ class _Builder:
 
     def __init__(self, graph: Graph, model: PortableModel, x: str) -> None:
         self._graph, self._model = graph, model
-        self._features = graph.add("Transpose", self._scaled(x), perm=[1, 0])
-        self._filled = self._features
+        samples = self._samples = self._scaled(x)
+        self._features = self._filled = graph.add("Transpose", samples, perm=[1, 0])
         if model.missing:
-            missing = graph.add("IsNaN", self._features)
             zero = graph.constant(np.zeros(1, model.dtype))
-            self._filled = graph.add("Where", missing, zero, self._features)
+            self._samples = graph.add("Where", graph.add("IsNaN", samples), zero, samples)
+            self._filled = graph.add("Transpose", self._samples, perm=[1, 0])
 
     def _scaled(self, x: str) -> str:
         graph, scaling = self._graph, self._model.scaling
@@ -88,7 +88,9 @@ class _Builder:
         rows = rows[np.arange(rows.shape[0]).reshape(model.n_views, -1).T.ravel()]
         lengths = np.diff(rows.indptr)
         if model.n_views > 1 and lengths.max(initial=0) > _SHORT:
-            return graph.add("MatMul", graph.constant(rows.toarray()), self._filled)
+            # of transposed features it would fail in older versions of onnxruntime
+            values = graph.add("MatMul", self._samples, graph.constant(rows.toarray().T))
+            return graph.add("Transpose", values, perm=[1, 0])
         sizes = np.where(lengths == 1, 1, 2 ** np.ceil(np.log2(np.maximum(lengths, 2))).astype(int))
         sizes = np.where((lengths > 1) & (2 * sizes > model.n_features), model.n_features, sizes)
         parts = []

@@ -1,4 +1,8 @@
-"""Trees as the tree operators of ONNX."""
+"""Trees as the tree operator of ONNX.
+
+ONNX has a newer, more compact one (TreeEnsemble, version 5 of ai.onnx.ml), but versions of
+onnxruntime up to 1.23 lack it or give wrong sums, and skl2onnx does not take it.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,6 @@ from onnx import numpy_helper
 from ..portable import TreeTable
 from ..trees.codes import BELOW, LEFT
 from .graph import ML_DOMAIN, Graph
-
-_TREE_ENSEMBLE = 5  # version of ai.onnx.ml that brought the compact operator
-_GREATER, _SUM = 3, 1  # numbers of "value > split" and of the sum in that operator
 
 
 class Ensemble:
@@ -64,9 +65,6 @@ class Ensemble:
             if left >= 0:
                 children = [split_or_leaf(start + left + 1), split_or_leaf(start + left)]
                 queue += children[::-1] if way(node) == BELOW else children
-        if len(queue) == 1:  # a constant: the operators want a split
-            self._sources += queue * 2
-            self._first[-1:] = [root + 1, -1, -1]
         self._roots.append(root)
         self._targets.append(target)
 
@@ -87,51 +85,30 @@ class Ensemble:
         Returns
         -------
         str
-            The sums, shape (n_samples, n_targets): float32 by the older of the operators, else
-            as `values`.
+            The sums, shape (n_samples, n_targets), float32.
         """
         sources, first = np.array(self._sources), np.array(self._first)
         inner = first >= 0
-        columns = np.maximum(self._table.columns[sources], 0)
-        cuts = self._table.thresholds[sources].astype(dtype)
-        outputs = self._table.values[sources].astype(dtype)
         sizes = np.diff([*self._roots, len(first)])
-        targets = np.repeat(self._targets, sizes)
-        if graph.ml_opset >= _TREE_ENSEMBLE:
-            places = np.where(inner, np.cumsum(inner), np.cumsum(~inner)) - 1
-            above = first[inner]
-            attributes = {
-                "n_targets": n_targets,
-                "aggregate_function": _SUM,
-                "tree_roots": places[self._roots],
-                "nodes_featureids": columns[inner],
-                "nodes_splits": numpy_helper.from_array(cuts[inner]),
-                "nodes_modes": numpy_helper.from_array(np.full(len(above), _GREATER, np.uint8)),
-                "nodes_truenodeids": places[above],
-                "nodes_trueleafs": (~inner[above]).astype(np.int64),
-                "nodes_falsenodeids": places[above + 1],
-                "nodes_falseleafs": (~inner[above + 1]).astype(np.int64),
-                "leaf_targetids": targets[~inner],
-                "leaf_weights": numpy_helper.from_array(outputs[~inner]),
-            }
-            return graph.add("TreeEnsemble", values, domain=ML_DOMAIN, **attributes)
-        trees = np.repeat(np.arange(len(sizes)), sizes)
-        starts = np.repeat(self._roots, sizes)
+        trees, starts = np.repeat(np.arange(len(sizes)), sizes), np.repeat(self._roots, sizes)
         numbers = np.arange(len(first)) - starts
-        attributes = {
+        attributes: dict[str, Any] = {
             "n_targets": n_targets,
             "nodes_treeids": trees,
             "nodes_nodeids": numbers,
-            "nodes_featureids": np.where(inner, columns, 0),
+            "nodes_featureids": np.where(inner, self._table.columns[sources], 0),
             "nodes_modes": ["BRANCH_GT" if split else "LEAF" for split in inner],
             "nodes_truenodeids": np.where(inner, first - starts, 0),
             "nodes_falsenodeids": np.where(inner, first - starts + 1, 0),
             "target_treeids": trees[~inner],
             "target_nodeids": numbers[~inner],
-            "target_ids": targets[~inner],
+            "target_ids": np.repeat(self._targets, sizes)[~inner],
         }
-        numbers_of = {"nodes_values": np.where(inner, cuts, 0), "target_weights": outputs[~inner]}
-        for name, array in numbers_of.items():
+        floats = {
+            "nodes_values": np.where(inner, self._table.thresholds[sources], 0).astype(dtype),
+            "target_weights": self._table.values[sources][~inner].astype(dtype),
+        }
+        for name, array in floats.items():
             if np.dtype(dtype) == np.float64:
                 attributes[f"{name}_as_tensor"] = numpy_helper.from_array(array)
             else:
