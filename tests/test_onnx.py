@@ -20,6 +20,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from randomboost import AdaBoostECCClassifier, AdaBoostMHClassifier, RBoostRankClassifier
 from randomboost.tables import TablePreparation
+from randomboost.trees.codes import LEFT
 
 onnx = pytest.importorskip("onnx")
 ort = pytest.importorskip("onnxruntime")
@@ -145,6 +146,14 @@ def test_missing_values(name):
     assert_same(model, to_onnx(model), nothing)
 
 
+def test_a_class_that_no_split_concerns():
+    model = RBoostRankClassifier(8, random_state=0).fit(X[TRAIN], y[TRAIN])
+    model._projection.codes[:, 0] = LEFT  # class 0 always goes to the leftmost leaf
+    scores = run(to_onnx(model, raw_scores=True), FLOATS)[1]
+    assert (scores[:, 0] == scores[0, 0]).all()
+    np.testing.assert_allclose(scores, model.decision_function(FLOATS), rtol=1e-6, atol=1e-6)
+
+
 def test_labels_of_many_kinds():
     names = np.array(["low", "mittel é", "high"])
     for target in (names[y], names.astype(object)[y], y * 10 - 7, y.astype(np.float64), y > 0):
@@ -256,7 +265,7 @@ def test_options_of_skl2onnx(skl2onnx):
     options = {id(model): {"zipmap": False, "nocl": True, "raw_scores": True}}
     found, scores = run(skl2onnx.to_onnx(model, FLOATS[:1], options=options), FLOATS)
     np.testing.assert_array_equal(model.classes_[found], model.predict(FLOATS))
-    np.testing.assert_allclose(scores, model.decision_function(FLOATS), rtol=1e-6)
+    np.testing.assert_allclose(scores, model.decision_function(FLOATS), rtol=1e-6, atol=1e-6)
 
 
 def test_column_transformers(skl2onnx):
