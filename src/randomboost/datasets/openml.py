@@ -33,7 +33,9 @@ def fetch(name: str, place: OpenML, cache: Path) -> Dataset:
     Dataset
         The set, in the paper's form.
     """
-    bunch = fetch_openml(data_id=place.data_id, as_frame=True, data_home=str(cache), parser="auto")
+    bunch = fetch_openml(
+        data_id=place.data_id, as_frame=True, data_home=str(cache), parser="auto", n_retries=1
+    )
     table = bunch.data.drop(columns=list(place.drop), errors="ignore")
     y = np.asarray(bunch.target.astype(str))
     if place.form == "one-hot":

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .. import __version__
 from . import figures, tables
 from .engine import Plan
 from .store import write_text
@@ -88,18 +89,19 @@ def write(plan: Plan, failed: dict[str, str] | None = None) -> Written:
     write_text(folder / "times.md", times)
     html = _template().render(
         title=plan.experiment.title,
+        version=__version__,
+        scores=(),
+        facts={},
+        notes=[f"Left out: {name}. Needed: {form}." for name, form in _left_out(plan).items()],
         command=command_of(plan),
-        note=plan.experiment.note,
-        left_out=_left_out(plan),
+        remark=plan.experiment.note,
         failed=failed or {},
         table=table,
         counts=table.reached(),
         repeats=tables.repeats_note(table),
         shade=shade,
         figures=_safe(drawn),
-        tests=tests,
-        slopes=tables.exponents(results) if timed else {},
-        times=times,
+        tables=_more_tables(tests, times, tables.exponents_markdown(results) if timed else ""),
     )
     write_text(folder / "page.html", html)
     return Written([*files, folder / "table.md", folder / "page.html"], text)
@@ -126,12 +128,29 @@ def shade(entry: tables.Entry) -> str:
 
 def _template() -> Any:
     try:
-        from jinja2 import Environment, PackageLoader
+        from jinja2 import ChoiceLoader, Environment, PackageLoader
     except ImportError as error:
         raise ImportError("pages need jinja2: pip install randomboost[all]") from error
-    loader = PackageLoader("randomboost.paper", ".")
-    environment = Environment(loader=loader, autoescape=True, trim_blocks=True)
-    return environment.get_template("page.html.jinja")
+    loaders = [PackageLoader("randomboost.paper", "."), PackageLoader("randomboost.report")]
+    environment = Environment(loader=ChoiceLoader(loaders), autoescape=True, trim_blocks=True)
+    return environment.get_template("paper.html.jinja")
+
+
+def _rows(markdown: str) -> list[list[str]]:
+    """Return the cells of a Markdown table, without the line under its head."""
+    lines = [line for line in markdown.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def _more_tables(tests: Any, times: str, exponents: str) -> dict[str, list[list[str]]]:
+    """Return the further tables of a page by heading, those that are there."""
+    found = {
+        "Exponents": exponents,
+        "Wilcoxon signed-rank tests over the sets": tables.signed_rank_markdown(tests),
+        "CPU seconds": times,
+    }
+    rows = {heading: _rows(text) for heading, text in found.items()}
+    return {heading: table for heading, table in rows.items() if len(table) > 1}
 
 
 def _safe(drawn: dict[str, str]) -> dict[str, Any]:
