@@ -314,6 +314,17 @@ def test_a_flag_is_the_same_however_it_is_written():
         np.testing.assert_array_equal(X["a"], expected)
 
 
+def test_a_category_that_is_a_number_is_the_same_however_it_is_written():
+    for values in ([7, 8], [7.0, 8.0], ["07", "8"], ["7.0", "8.00"], ["7", " 8 "]):
+        X = feature_table(pd.DataFrame({"a": values}), [Column("a", "category")])
+        assert X["a"].tolist() == ["7", "8"]
+    X = feature_table(pd.DataFrame({"a": [0.5, 1e300, None]}), [Column("a", "category")])
+    assert X["a"].dropna().tolist()[0] == "0.5"
+    odd = ["1e5", "nan1", "٣", "-", "7.5.1", "9" * 30]
+    X = feature_table(pd.DataFrame({"a": odd}), [Column("a", "category")])
+    assert X["a"].tolist() == odd
+
+
 def test_words_of_values_do_not_depend_on_their_type():
     assert label_words(pd.Series([1, 2])).tolist() == ["1", "2"]
     assert label_words(pd.Series([1.0, np.nan, 2.5])).tolist() == ["1", None, "2.5"]
