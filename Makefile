@@ -1,11 +1,11 @@
 # Two commands do everything on a machine with Python 3.11+ and make:
-#   make run    train the classifiers on digits and compare
+#   make run    compare our algorithms and scikit-learn's on digits, with a page of the results
 #   make test   run the tests
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint docs bench bench-quick paper clean
+.PHONY: run test test-oldest lint docs bench bench-quick paper clean
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -13,10 +13,22 @@ $(VENV)/ready: pyproject.toml constraints.txt
 	touch $@
 
 run: $(VENV)/ready
-	$(BIN)/python examples/digits.py
+	$(BIN)/randomboost compare sklearn:digits --report output/digits.html
 
 test: $(VENV)/ready
 	$(BIN)/python -m pytest -n 2 $(TESTFLAGS)
+
+# part of the tests with the oldest versions that pyproject.toml allows
+OLDEST ?= .venv-oldest
+$(OLDEST)/ready: pyproject.toml constraints-oldest.txt
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-oldest.txt \
+		-e ".[tables,progress]" pytest pytest-xdist hypothesis polars
+	touch $@
+
+test-oldest: $(OLDEST)/ready
+	NUMBA_CACHE_DIR=$(abspath $(OLDEST))/kernels $(OLDEST)/bin/python -m pytest -n 2 $(TESTFLAGS) \
+		tests/test_estimators.py tests/test_properties.py tests/test_files.py tests/test_tables.py
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .
@@ -55,4 +67,4 @@ paper: $(VENV)/ready
 	$(BIN)/python -m randomboost.paper run $(PAPER)
 
 clean:
-	rm -rf $(VENV) build docs/gallery docs/pictures docs/reference .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) build docs/gallery docs/pictures docs/reference .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -98,7 +98,6 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",
-    "ignore_pattern": r"digits\.py$",
     "within_subsection_order": place,
     "reset_modules": ("matplotlib", "seaborn", plain_figures),
     "download_all_examples": False,

@@ -166,9 +166,13 @@ def is_tree_of_ours(kind: type, parameters: dict[str, Any]) -> bool:
     return kind is RBoostRankClassifier and parameters.get("weak_learner", "tree") == "tree"
 
 
-def is_moderate(parameters: dict[str, Any]) -> bool:
-    """Return whether the weak learner is somebody else's that squares the values of X."""
-    return isinstance(parameters.get("weak_learner"), Ridge)
+def is_moderate(kind: type, parameters: dict[str, Any]) -> bool:
+    """Return whether scikit-learn sees X: Ridge squares it, trees make single precision of it."""
+    weak_learner = parameters.get("weak_learner", "stump")
+    if isinstance(weak_learner, Ridge):
+        return True
+    ours = isinstance(weak_learner, str) and weak_learner != "tree"
+    return not (ours or is_tree_of_ours(kind, parameters) or parameters.get("scale", True))
 
 
 def _mend(kind: type, parameters: dict[str, Any]) -> None:
@@ -287,7 +291,7 @@ def cases(draw: Any, kind: type) -> Case:
     n_classes = 2 if kind is AdaBoostClassifier else draw(st.integers(2, 6))
     n_rows = draw(st.integers(max(4, n_classes), 40))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    columns = MODERATE if is_moderate(parameters) else MODERATE + EXTREME
+    columns = MODERATE if is_moderate(kind, parameters) else MODERATE + EXTREME
     X = _matrix(draw, rng, n_rows, [*columns, "missing"] if trees else columns)
     y = _labels(draw, rng, X, n_classes)
     sample_weight = _weights(draw, rng, y)

@@ -282,6 +282,21 @@ def test_libsvm_from_end_to_end(wine, tmp_path):
     assert len(run("predict", tmp_path / "m", tmp_path / "test.libsvm").stdout.split()) == 90
 
 
+def test_numbers_that_name_categories(tmp_path):
+    rng = np.random.default_rng(0)
+    code = rng.choice([1.5, 2.0, 30.25], 90)
+    table = pd.DataFrame({"code": code, "x": rng.normal(size=90), "class": (code == 2).astype(int)})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    run("train", tmp_path / "t.csv", "--category", "code", "--set", ROUNDS, "-o", tmp_path / "m",
+        "-q", "--seed", 0)  # fmt: skip
+    table["code"] = table["code"].map("{:.3f}".format)
+    table.to_csv(tmp_path / "other.csv", index=False)
+    for name in ("t.csv", "other.csv"):
+        result = run("evaluate", tmp_path / "m", tmp_path / name, "--json")
+        assert json.loads(result.stdout)["error"] == 0
+        assert "category that training had not" not in result.stderr
+
+
 # -- evaluate, info ----------------------------------------------------------------------------
 
 
@@ -331,6 +346,34 @@ def test_info(files_of):
     assert found["class"] == "RBoostRankClassifier"
     assert found["notes"]["target"] == "species"
     assert found["bytes"] == (files_of / "rank.rboost").stat().st_size
+
+
+# -- export ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["rank", "ecc"])
+def test_exported_models_predict_the_same(name, files_of, flowers, tmp_path):
+    runtime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnx")
+    arguments = ["export", files_of / f"{name}.rboost", "--onnx", tmp_path / "m.onnx"]
+    assert "--encoded" in run(*arguments, code=1).stderr
+    result = run(*arguments, "--c", tmp_path / "m.c", "--encoded", "--json")
+    inputs = json.loads(result.stdout)["inputs"]
+    assert "predict" in (tmp_path / "m.c").read_text()
+    table = flowers[180:]
+    columns = []
+    for entry in inputs:
+        values = table[entry["name"]]
+        if entry["kind"] == "category":
+            values = values.map(entry["categories"])
+        elif entry["kind"] == "date":
+            values = (pd.to_datetime(values) - pd.Timestamp(0)) / pd.Timedelta(days=1)
+        columns.append(values.astype(float).fillna(entry.get("missing", np.nan)))
+    X = np.stack(columns, axis=1).astype(np.float32)
+    session = runtime.InferenceSession(tmp_path / "m.onnx", providers=["CPUExecutionProvider"])
+    labels = session.run(None, {session.get_inputs()[0].name: X})[0]
+    expected = run("predict", files_of / f"{name}.rboost", files_of / "test.csv").stdout
+    assert np.mean(labels.astype(str) == expected.split()[1:]) > 0.97
 
 
 @pytest.mark.parametrize("command", ["train", "predict", "evaluate", "compare", "info", "export"])

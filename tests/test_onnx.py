@@ -81,8 +81,9 @@ def test_one_sample_and_none(name):
 @pytest.mark.parametrize("name", ["rank-stumps", "rank-wlda", "ecc-stump", "mh-tree", "mo-stump"])
 def test_models_of_many_blocks(name, monkeypatch):
     monkeypatch.setattr(scoring, "_ROWS", 5)
+    monkeypatch.setattr(scoring, "_PRODUCTS", 5)
     assert_same(fitted(name), to_onnx(fitted(name)), FLOATS)
-    monkeypatch.setattr(scoring, "_PRODUCTS", 0)  # matrix products
+    monkeypatch.setattr(scoring, "_SHORT", 100)  # no matrix products
     assert_same(fitted(name), to_onnx(fitted(name)), FLOATS)
 
 

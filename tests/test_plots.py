@@ -248,8 +248,8 @@ def test_errors_and_trade_off():
     texts = drawn(ErrorsDisplay(errors, ["worse", "better"]).plot())
     assert texts.index("better") < texts.index("worse")
     assert "15.00%" in texts
-    texts = drawn(TradeOffDisplay([0.1, 20_000], [0.3, 0.1], ["quick", "slow"]).plot())
-    assert {"quick", "slow", "10,000"} <= set(texts)
+    texts = drawn(TradeOffDisplay([2_000, 200_000], [0.3, 0.1], ["quick", "slow"]).plot())
+    assert {"quick", "slow", "10k"} <= set(texts)
     display = TradeOffDisplay([np.nan, 2, 3], [0.1, 0.2, 0.3], ["a", "b", "c"]).plot()
     assert [line.get_label() for line in display.ax_.lines] == ["b", "c"]
     assert display.ax_.lines[0].get_marker() == "s"  # that of the second, as with all three

@@ -149,7 +149,7 @@ def check_file(model, X):
         try:
             model.save(path, dense=True)
         except ModelFileError:
-            if isinstance(model.weak_learner, str | DecisionTreeClassifier):
+            if type(model.weak_learner) in (str, DecisionTreeClassifier):
                 raise
             assert not path.exists()
             return

@@ -381,3 +381,11 @@ def test_a_page_does_not_depend_on_the_style_of_matplotlib(tmp_path):
         assert dict(plt.rcParams) == before
     assert styled == plain
     assert not plt.get_fignums()
+
+
+def test_the_longer_side_of_the_table_of_errors_is_down(tmp_path):
+    results = [ModelResult(name, [0.5, place / 10]) for place, name in enumerate("abc")]
+    page = Page(write_comparison_report(tmp_path / "page.html", results, parts="data sets"))
+    assert page.table("model", "data set 1", "data set 2")[1] == ["b", "50.00%", "10.00%"]
+    lowest = re.findall(r'class="lowest">([\d.]+%)', page.source)
+    assert lowest == ["50.00%", "0.00%", "50.00%", "50.00%"]  # all are equal on the first

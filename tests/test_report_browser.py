@@ -150,10 +150,14 @@ def test_dark_mode_turns_text_and_figures_round(browser, pages):
             assert (brightness(browser, selector, "backgroundColor") < 128) == dark
 
 
-def test_paper_is_white_in_dark_mode_and_tables_are_whole(browser, pages):
-    visit(browser, pages["training"], 768, "dark")
+@pytest.mark.parametrize("page", ["training", "comparison"])
+def test_paper_is_white_in_dark_mode_and_tables_are_whole(browser, pages, page):
+    visit(browser, pages[page], 718, "dark")  # A4 less its margins
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     assert brightness(browser, "body", "color") < 128
+    size = "const e = document.documentElement; return [e.scrollWidth, e.clientWidth]"
+    inner, outer = browser.execute_script(size)
+    assert inner <= outer
     cut = """return [...document.querySelectorAll(".table")].filter(
                e => getComputedStyle(e).maxHeight !== "none").length"""
     assert browser.execute_script(cut) == 0

@@ -2,8 +2,9 @@
 
 Arrays of values and outputs have the samples last, so that sums over features and over rounds run
 along the first axis: there onnxruntime adds in order, as the package does, and values have the
-same bits. Where classes see values of their own and sums are long there is one matrix product
-instead, which is many times as fast and may differ in the last bit.
+same bits. That matters where samples lie just on a cut, as whole numbers often do. Where classes
+see mixtures of many features of their own a matrix product takes the place of these sums: it is
+many times as fast, may differ in the last bit, and such mixtures hardly ever lie on a cut.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from ..portable import PortableModel, StumpTable, TreeTable
 from .graph import Graph
 from .trees import Ensemble
 
-_PRODUCTS = 1 << 16  # products a sample up to which the values of classes are summed in order
+_SHORT = 8  # features up to which the values that classes see of their own are summed in order
 _ROWS = 2048  # numbers a sample that a node makes, unless a round makes more
+_PRODUCTS = 512  # the same for products that are summed, which should stay in the cache
 
 
 def add_scores(graph: Graph, model: PortableModel, x: str) -> str:
@@ -61,7 +63,6 @@ class _Builder:
             missing = graph.add("IsNaN", self._features)
             zero = graph.constant(np.zeros(1, model.dtype))
             self._filled = graph.add("Where", missing, zero, self._features)
-        self._in_order = model.n_views == 1 or self._n_products() <= _PRODUCTS
 
     def _scaled(self, x: str) -> str:
         graph, scaling = self._graph, self._model.scaling
@@ -76,12 +77,6 @@ class _Builder:
         x = graph.add("Div", x, graph.constant(scaling.spread))
         return graph.cast(x, self._model.dtype)
 
-    def _n_products(self) -> float:
-        """Return about how many products a sample's values take, going by the first and last."""
-        assert self._model.rows is not None
-        some = np.unique([0, self._model.n_values - 1])
-        return self._model.rows(some).nnz / len(some) * self._model.n_values
-
     # -- values --------------------------------------------------------------------------------
 
     def _values(self, numbers: NDArray[np.int64]) -> str:
@@ -91,15 +86,16 @@ class _Builder:
             return graph.add("Gather", self._features, graph.constant(numbers), axis=0)
         rows = model.rows(numbers)
         rows = rows[np.arange(rows.shape[0]).reshape(model.n_views, -1).T.ravel()]
-        if not self._in_order:
-            return graph.add("MatMul", graph.constant(rows.toarray()), self._filled)
         lengths = np.diff(rows.indptr)
+        if model.n_views > 1 and lengths.max(initial=0) > _SHORT:
+            return graph.add("MatMul", graph.constant(rows.toarray()), self._filled)
         sizes = np.where(lengths == 1, 1, 2 ** np.ceil(np.log2(np.maximum(lengths, 2))).astype(int))
+        sizes = np.where((lengths > 1) & (2 * sizes > model.n_features), model.n_features, sizes)
         parts = []
         for size in np.unique(sizes):
             alike = np.flatnonzero(sizes == size)
-            together = max(1, 2 * _ROWS // size)
-            parts += np.split(alike, np.arange(together, len(alike), together))
+            step = max(1, _PRODUCTS // size)
+            parts += np.split(alike, np.arange(step, len(alike), step))
         made = [self._sums_in_order(rows[part], sizes[part[0]]) for part in parts]
         together = made[0] if len(made) == 1 else graph.add("Concat", *made, axis=0)
         places = np.argsort(np.concatenate(parts))
@@ -108,6 +104,10 @@ class _Builder:
     def _sums_in_order(self, rows: Any, size: int) -> str:
         """Add mixtures of at most `size` features, summed in the order of the features."""
         graph, lengths = self._graph, np.diff(rows.indptr)
+        if size == self._model.n_features and size > 1:
+            every = graph.reshape(self._filled, size, 1, -1)
+            factors = graph.constant(rows.toarray().T[:, :, None])
+            return graph.total(graph.add("Mul", every, factors), 0)
         features = np.zeros((size, len(lengths)), dtype=np.int64)
         coefficients = np.zeros((size, len(lengths), 1), dtype=rows.dtype)
         places = np.arange(rows.nnz) - np.repeat(rows.indptr[:-1], lengths)

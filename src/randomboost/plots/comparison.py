@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
 
 from ..significance import Comparison, compare
 from .style import FAINT, SIZE, color, dress, ink, marker, shorten_all, show_percent, start
@@ -176,12 +176,14 @@ class TradeOffDisplay:
                 label=name,
             )
         ax.set(xscale="log", xlabel=self.label, ylabel="error")
-        most = np.nanmax(self.costs)
-        decades = np.log10(most / np.nanmin(self.costs))
+        least, most = np.nanmin(self.costs), np.nanmax(self.costs)
+        decades = np.log10(most / least)
         subs = (1, 2, 5) if decades < 1.5 else (1, 3) if decades < 3 else (1,)
         ax.xaxis.set_major_locator(LogLocator(subs=subs, numticks=12))
         ax.xaxis.set_minor_locator(NullLocator())
-        ax.xaxis.set_major_formatter("{x:g}" if most < 1e4 else "{x:,.0f}")
+        ax.xaxis.set_major_formatter(
+            EngFormatter(sep="") if least >= 1 and most >= 1e4 else "{x:g}"
+        )
         show_percent(ax.yaxis)
         ax.margins(0.08, 0.1)
         if legend:

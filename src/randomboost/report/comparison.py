@@ -115,9 +115,8 @@ def write_comparison_report(
         measured=[name for name in _MEASURES if any(len(getattr(r, name)) for r in results)],
         test=_WORDS[parts] if n_parts > 1 else "",
         drawings=drawings.done,
-        names=names,
         part_title=parts[:-1],
-        by_part=[(name, row.tolist()) for name, row in zip(part_names, errors, strict=True)],
+        by_part=_by_part(comparison, parts[:-1], part_names),
         data=[] if X is None else [("data", data_summary(X))],
         balance=[] if y is None else class_balance(y),
         balance_parts=["data"],
@@ -192,6 +191,17 @@ def _rows(results: Sequence[ModelResult], comparison: Comparison) -> list[dict[s
             }
         )
     return sorted(rows, key=lambda row: row["error"])
+
+
+def _by_part(comparison: Comparison, part: str, part_names: Sequence[str]) -> dict[str, Any]:
+    """Return the table of all errors, with the longer side down."""
+    errors, models = comparison.errors, list(comparison.names)
+    lowest = errors == errors.min(axis=1, keepdims=True)
+    corner, rows, columns = part, list(part_names), models
+    if len(models) > len(part_names):
+        corner, rows, columns, errors, lowest = "model", models, rows, errors.T, lowest.T
+    cells = [list(zip(*pair, strict=True)) for pair in zip(errors, lowest, strict=True)]
+    return {"corner": corner, "columns": columns, "rows": list(zip(rows, cells, strict=True))}
 
 
 def _verdict(best: bool, p_value: float, alpha: float) -> str:
