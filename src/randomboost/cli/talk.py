@@ -155,8 +155,10 @@ def in_time(seconds: float) -> str:
     Returns
     -------
     str
-        "12 s", "3 min" and the like.
+        "5 ms", "12 s", "3 min" and the like.
     """
+    if seconds < 0.1:
+        return f"{1000 * seconds:.2g} ms"
     if seconds < 100:
         return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
