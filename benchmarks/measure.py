@@ -21,6 +21,7 @@ from sets import Split
 from sklearn.base import clone
 
 from randomboost.cli.measuring import pickled_bytes, seconds
+from randomboost.writing import whole_file
 
 PREDICTED_ROWS = 10_000
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "lightgbm", "xgboost")
@@ -53,9 +54,8 @@ class Results:
         """Keep a measurement."""
         self.records[key] = record
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        draft = self._path.with_suffix(".tmp")
-        draft.write_text(json.dumps(self.records, indent=1))
-        os.replace(draft, self._path)
+        with whole_file(self._path) as draft:
+            draft.write_text(json.dumps(self.records, indent=1))
 
     def once(self, key: str, make: Callable[[], Any]) -> Any:
         """Return the measurement of that name, made now if it is not there."""

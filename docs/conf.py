@@ -115,7 +115,14 @@ def escape_names(app: Any, what: str, name: str, obj: Any, options: Any, lines: 
     lines[:] = [re.sub(r"(?<=\w)_(?=[,)])", r"\\_", line) for line in lines]
 
 
+def leave_out_of_lists(app: Any, docname: str, source: list[str]) -> None:
+    """Let the tables of results/README.md, which links to them, be in no list of pages."""
+    if docname.startswith("results/") and docname != "results/README":
+        source[0] = f"---\norphan: true\n---\n\n{source[0]}"
+
+
 def setup(app: Any) -> None:
-    """Draw the pictures of the pages before the pages are read."""
+    """Draw the pictures before the pages are read, and change some of what is read."""
     app.connect("builder-inited", lambda app: pictures.draw_all(HERE / "pictures"))
+    app.connect("source-read", leave_out_of_lists)
     app.connect("autodoc-process-docstring", escape_names)

@@ -1,9 +1,10 @@
-"""Throws mutated model files at the reader: ``python tests/fuzz_files.py 100000``.
+"""Throws mutated model files at the reader: ``python tests/fuzz_files.py 100000 [seed]``.
 
 Files of tests/golden are changed at random: bytes anywhere, cuts, and, with the checksum made
 right again, values of the header and of the arrays. A file may load or be refused by a
 ModelFileError; a loaded model must predict. Anything else ends the run, and so does taking more
-than 4 GB. The same seed throws the same files.
+than 4 GB. The same seed throws the same files. ``python tests/fuzz_files.py 100000 atheris`` lets
+atheris (to be installed by hand) guide the changes by the lines of the reader that they reach.
 """
 
 from __future__ import annotations
@@ -92,8 +93,7 @@ def mutated(data: bytes, rng: random.Random) -> bytes:
 
 def throw(data: bytes, path: Path, X: np.ndarray) -> str:
     """Load a file and predict; return what happened."""
-    from randomboost import load
-    from randomboost.files import ModelFileError
+    from randomboost.files import ModelFileError, load
 
     path.write_bytes(data)
     try:
@@ -128,7 +128,47 @@ def main(count: int, seed: int = 0) -> Counter[str]:
     return seen
 
 
+def main_atheris(count: int) -> None:
+    """Throw so many files, changed again and again where that reaches new lines."""
+    import atheris
+
+    from randomboost import load  # kernels must not be instrumented: they are loaded before
+
+    load(next(GOLDEN.glob("v1-rank.rboost")))
+    for name in [name for name in sys.modules if name.startswith("randomboost.files")]:
+        del sys.modules[name]
+    with atheris.instrument_imports(include=["randomboost.files"]):
+        import randomboost.files  # noqa: F401
+    from sklearn.datasets import load_wine
+
+    X = load_wine().data[:3]
+    folder = Path(tempfile.mkdtemp())
+    corpus = folder / "corpus"
+    corpus.mkdir()
+    for path in GOLDEN.glob("*.rboost"):
+        (corpus / path.name).write_bytes(path.read_bytes())
+
+    def one(data: bytes) -> None:
+        with np.errstate(all="ignore"):
+            throw(data, folder / "model.rboost", X)
+
+    def change(data: bytes, most: int, seed: int) -> bytes:
+        rng = random.Random(seed)
+        try:
+            changed = mutated(data, rng)
+        except (ValueError, struct.error):  # no header to change: begin anew
+            changed = rng.choice(sorted(GOLDEN.glob("*.rboost"))).read_bytes()
+        return changed if len(changed) <= most else data[:most]
+
+    arguments = [sys.argv[0], f"-atheris_runs={count}", "-max_len=200000", str(corpus)]
+    atheris.Setup(arguments, one, custom_mutator=change)
+    atheris.Fuzz()
+
+
 if __name__ == "__main__":
+    if sys.argv[2:] == ["atheris"]:
+        main_atheris(int(sys.argv[1]))
+        sys.exit()
     resource.setrlimit(resource.RLIMIT_AS, (2**32 + 2**31, 2**32 + 2**31))
     result = main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)
     for what, times in result.most_common(40):

@@ -67,7 +67,7 @@ def make(name: str, n_estimators: int = 6) -> Any:
 
 def table() -> pd.DataFrame:
     """Return the data as a table with categories and gaps."""
-    frame = pd.DataFrame(X[:, :4], columns=["alcohol", "acid", "ash", "alkaline"])
+    frame = pd.DataFrame(X[:, :4].copy(), columns=["alcohol", "acid", "ash", "alkaline"])
     frame["shade"] = np.where(X[:, 9] > 5, "dark", np.where(X[:, 9] > 3, "middle", "pale"))
     frame.loc[::7, "ash"] = np.nan
     frame.loc[::11, "shade"] = None

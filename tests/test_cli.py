@@ -282,6 +282,21 @@ def test_libsvm_from_end_to_end(wine, tmp_path):
     assert len(run("predict", tmp_path / "m", tmp_path / "test.libsvm").stdout.split()) == 90
 
 
+def test_numbers_that_name_categories(tmp_path):
+    rng = np.random.default_rng(0)
+    code = rng.choice([1.5, 2.0, 30.25], 90)
+    table = pd.DataFrame({"code": code, "x": rng.normal(size=90), "class": (code == 2).astype(int)})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    run("train", tmp_path / "t.csv", "--category", "code", "--set", ROUNDS, "-o", tmp_path / "m",
+        "-q", "--seed", 0)  # fmt: skip
+    table["code"] = table["code"].map("{:.3f}".format)
+    table.to_csv(tmp_path / "other.csv", index=False)
+    for name in ("t.csv", "other.csv"):
+        result = run("evaluate", tmp_path / "m", tmp_path / name, "--json")
+        assert json.loads(result.stdout)["error"] == 0
+        assert "category that training had not" not in result.stderr
+
+
 # -- evaluate, info ----------------------------------------------------------------------------
 
 

@@ -144,6 +144,13 @@ def test_files_that_are_no_models(data, model, tmp_path):
             one_line(*command, tmp_path / "bad.rboost", *further)
 
 
+def test_standard_input_that_is_no_table(tmp_path):
+    train = ["train", "-", "-o", tmp_path / "m.rboost"]
+    assert "standard input is empty" in one_line(*train, stdin=b"")
+    assert "binary data" in one_line(*train, stdin=b"\x00\x01\x02")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_full_disk_loses_nothing(data, model, tmp_path, monkeypatch):
     before = model.read_bytes()
     (tmp_path / "p.csv").write_text("old")

@@ -190,16 +190,3 @@ def test_a_closed_pipe_is_no_trouble(data, tmp_path):
     process.stderr.close()
     assert "Traceback" not in stderr
     assert "Exception" not in stderr
-
-
-def test_standard_input_that_is_empty_or_wrong(tmp_path):
-    for content, message in ((b"", b"standard input is empty"), (b"\x00\x01", b"binary")):
-        found = subprocess.run(
-            [*COMMAND, "train", "-", "--out", tmp_path / "m.rboost"],
-            input=content,
-            capture_output=True,
-            check=False,
-        )
-        assert found.returncode == 1
-        assert message in found.stderr
-        assert found.stdout == b""

@@ -383,7 +383,7 @@ def test_proj_stops_when_nothing_is_violated(iterations_per_round):
 
 @pytest.mark.parametrize("make", [rank_model, proj_model])
 def test_unknown_solver_options_are_refused(make):
-    with pytest.raises(ValueError, match=r"unknown entries \['factr'\].*ftol.*maxiter"):
+    with pytest.raises(ValueError, match=r"unknown entry 'factr'.*ftol.*maxiter"):
         make(3, 0, solver_options={"factr": 1e7})
 
 
@@ -397,7 +397,7 @@ def test_solver_options_replace_the_papers():
         "maxiter": 7,
         "maxls": 3,
     }
-    with pytest.raises(ValueError, match="unknown entries"):
+    with pytest.raises(ValueError, match="unknown entry"):
         solver_options({"disp": True})
 
 

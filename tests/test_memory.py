@@ -249,7 +249,8 @@ def test_verbose_says_how_it_searches(
     said = capsys.readouterr()
     (columns,) = searches
     assert columns.describe().startswith(f"{search} search, 50 dimensions of 1,500 points")
-    lines = (said.out if rich else said.err).splitlines()
+    lines = said.err.splitlines()
+    assert not said.out
     assert f"RBoostRankClassifier: {columns.describe()}" in [line.strip() for line in lines]
     RBoostRankClassifier(2, verbose=0, **options).fit(*digits)
     assert capsys.readouterr() == ("", "")

@@ -26,7 +26,7 @@ import randomboost
 from randomboost.files import ModelFileError
 
 MANY = os.environ.get("RANDOMBOOST_EXAMPLES")
-FEW = 60
+FEW = 40
 
 examples = settings(
     max_examples=int(MANY or FEW),

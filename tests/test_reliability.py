@@ -559,3 +559,10 @@ def test_discriminants_of_values_too_large_to_square(noisy, name):
     X, y = noisy
     model = clone(MODELS[name]).set_params(weak_learner="wlda", scale=False)
     assert model.fit(X * 1e250, y).score(X * 1e250, y) > 0.4
+
+
+@pytest.mark.parametrize("projection", ["lda", "mixed", "sparse", "gaussian", "axis"])
+def test_trees_on_values_too_large_to_square(noisy, projection):
+    X, y = noisy
+    model = clone(MODELS["trees"]).set_params(projection=projection, scale=False)
+    assert model.fit(X * 1e250, y).score(X * 1e250, y) > 0.4

@@ -9,10 +9,10 @@ from rich.table import Table
 from sklearn.pipeline import Pipeline
 
 from ..reading import DataError
+from ..writing import whole_file
 from .fitting import classifier_of
 from .saved import SavedModel
 from .talk import Talk, in_bytes, plain_table, some
-from .writing import whole_file
 
 
 def export(talk: Talk, path: str, *, onnx: str | None, c: str | None, encoded: bool) -> None:
@@ -43,15 +43,15 @@ def export(talk: Talk, path: str, *, onnx: str | None, c: str | None, encoded: b
         from ..onnx import to_onnx
 
         content = to_onnx(classifier, encoded=encoded).SerializeToString()
-        with whole_file(Path(onnx)) as name:
-            Path(name).write_bytes(content)
+        with whole_file(onnx) as draft:
+            draft.write_bytes(content)
         written["onnx"] = onnx
     if c is not None:
         from ..c_source import to_c
 
         text = to_c(classifier, encoded=encoded)
-        with whole_file(Path(c)) as name:
-            Path(name).write_text(text, encoding="utf-8")
+        with whole_file(c) as draft:
+            draft.write_text(text, encoding="utf-8")
         written["c"] = c
     talk.show(_table(inputs))
     for file in written.values():

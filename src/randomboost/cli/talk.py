@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 from rich.console import Console
@@ -64,15 +65,23 @@ class Talk:
             What is printed otherwise.
         """
         if self.as_json:
-            print(json.dumps(data, ensure_ascii=False, allow_nan=False, default=_plain))
+            print(json.dumps(_plain(data), ensure_ascii=False, allow_nan=False))
             return
         for part in shown:
             self.output.print(part, markup=False, soft_wrap=isinstance(part, str))
 
 
 def _plain(value: Any) -> Any:
-    """Return a NumPy scalar or array as JSON knows it."""
-    return value.tolist() if hasattr(value, "tolist") else str(value)
+    """Return what JSON can hold: lists for arrays, None for what is no finite number."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
 def plain_table(*headings: str, title: str | None = None) -> Table:
@@ -146,8 +155,10 @@ def in_time(seconds: float) -> str:
     Returns
     -------
     str
-        "12 s", "3 min" and the like.
+        "5 ms", "12 s", "3 min" and the like.
     """
+    if seconds < 0.1:
+        return f"{1000 * seconds:.2g} ms"
     if seconds < 100:
         return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

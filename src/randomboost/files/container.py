@@ -19,13 +19,13 @@ import json
 import math
 import os
 import struct
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..writing import whole_file
 
 SIGNATURE = b"\x93RBOOST\n"
 VERSION = 1
@@ -52,7 +52,6 @@ def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: Mapping[
     arrays : mapping of str to ndarray
         Arrays of numbers.
     """
-    path = Path(path)
     listed, parts = [], []
     for name, array in arrays.items():
         kind = array.dtype.name
@@ -62,32 +61,8 @@ def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: Mapping[
         {**header, "arrays": listed}, ensure_ascii=False, allow_nan=False, separators=(",", ":")
     ).encode()
     body = b"".join([_HEAD.pack(SIGNATURE, VERSION, len(text)), text, *parts])
-    write_whole(path, body + hashlib.sha256(body).digest())
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write bytes beside a file and then put them in its place.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    data : bytes
-        Its new content.
-    """
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)  # as a file that is opened in the common way
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+    with whole_file(path) as draft:
+        draft.write_bytes(body + hashlib.sha256(body).digest())
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray]]:

@@ -66,7 +66,7 @@ def svg(figure: Any) -> str:
     plt = _pyplot()
     file = io.StringIO()
     with plt.rc_context({"svg.hashsalt": "randomboost", "svg.fonttype": "none"}):
-        figure.savefig(file, format="svg", bbox_inches="tight", metadata={"Date": None})
+        figure.savefig(file, format="svg", dpi=150, bbox_inches="tight", metadata={"Date": None})
     plt.close(figure)
     text = file.getvalue()
     return text[text.index("<svg") :]
@@ -177,7 +177,7 @@ def _panel(axis: Any, cell: Cell, result: dict[str, Any], rounds: str) -> None:
 def _scatter(axis: Any, points: Any, data: Any, extent: Any) -> None:
     for number, label in enumerate(data.classes):
         rows = data.y == label
-        axis.scatter(*points[rows].T, s=4, color=_COLOURS[number], linewidths=0)
+        axis.scatter(*points[rows].T, s=4, color=_COLOURS[number], linewidths=0, rasterized=True)
     axis.set_xlim(extent[:2])
     axis.set_ylim(extent[2:])
     axis.set_xticks([])

@@ -18,6 +18,7 @@ _FLAGS = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0}
 _IDENTIFIER = re.compile(r"(.*[\W_])?(id|index|uuid|guid|key|column_1|unnamed: 0)", re.IGNORECASE)
 _ALL_DIFFERENT = 0.9  # share of different words from which on a column tells rows apart only
 _FEW_ROWS = 20  # in fewer rows all words may well be different
+_WHOLE, _DECIMAL = re.compile(r"-?[0-9]{1,18}"), re.compile(r"-?[0-9]+\.[0-9]*")
 _UNCLEAR_DATE = re.compile(r"\d{1,4}[/.]\d{1,2}[/.]\d{1,4}( .*)?")
 
 
@@ -258,9 +259,18 @@ def _flags(values: Any) -> Any:
 
 
 def _categories(values: Any) -> Any:
+    """Return categories; one that is a number is the same however it is written: 7, 07, 7.0."""
     import pandas as pd
 
-    return pd.Categorical(label_words(values))
+    codes, words = pd.factorize(label_words(values))
+    names = np.array([*(_plain_number(word) for word in words), None], dtype=object)
+    return pd.Categorical(names[codes])
+
+
+def _plain_number(word: str) -> str:
+    if _WHOLE.fullmatch(word):
+        return str(int(word))
+    return str(_word(float(word))) if _DECIMAL.fullmatch(word) else word
 
 
 def _days(values: Any) -> Any:

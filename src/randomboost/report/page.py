@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import io
-import os
 import re
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from ..writing import whole_file
 
 _NEEDS = "a report needs {name}: pip install randomboost[report] (or randomboost[all])"
 _LARGE = 5.5  # inches
@@ -165,19 +165,6 @@ def write(path: Any, text: str) -> Path:
         raise ValueError(f"path={str(path)!r} is in a folder that does not exist: make it first")
     if path.is_dir():
         raise ValueError(f"path={str(path)!r} is a folder: name a file in it")
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    with whole_file(path) as draft:
+        draft.write_text(text, encoding="utf-8")
     return path
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -166,6 +166,18 @@ def _class_moments(
     return np.array(means), scatter / total, present
 
 
+def _fisher(within: NDArray, step: NDArray) -> NDArray:
+    """Return Fisher's direction, or the plain sum where values are too large to be squared."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        ridge = _LDA_RIDGE * np.trace(within) / len(step) + 1e-9
+        if not (np.isfinite(within).all() and np.isfinite(ridge)):
+            return np.ones(len(step))
+        within[np.diag_indices(len(step))] += ridge
+        direction = np.linalg.solve(within, step)
+        length = np.linalg.norm(direction)
+    return direction / length if 0 < length < np.inf else np.ones(len(step))
+
+
 def find_discriminants(
     X: Any, y: NDArray[np.int64], sample_weight: NDArray, seed: int, count: int
 ) -> Any:
@@ -196,7 +208,8 @@ def find_discriminants(
         return sp.csr_array((0, d))
     rng = np.random.Generator(np.random.Philox(seed))
     pool = np.sort(rng.choice(d, min(d, _LDA_POOL), replace=False))
-    means, scatter, present = _class_moments(X, y, sample_weight, pool, rng)
+    with np.errstate(over="ignore", invalid="ignore"):  # data without scaling; see `_fisher`
+        means, scatter, present = _class_moments(X, y, sample_weight, pool, rng)
     totals = np.bincount(y, sample_weight)[present]
     most = min(len(pool), _MOST_LDA_FEATURES)
     chosen, values = [], []
@@ -208,12 +221,8 @@ def find_discriminants(
         first, second = order[:cut], order[cut : 2 if v % 2 else None]
         step = np.average(means[first][:, features], axis=0, weights=totals[first])
         step -= np.average(means[second][:, features], axis=0, weights=totals[second])
-        within = scatter[np.ix_(features, features)]
-        within[np.diag_indices(few)] += _LDA_RIDGE * np.trace(within) / few + 1e-9
-        direction = np.linalg.solve(within, step)
-        length = np.linalg.norm(direction)
         chosen.append(pool[features])
-        values.append(direction / length if length > 0 else np.ones(few))
+        values.append(_fisher(scatter[np.ix_(features, features)], step))
     starts = np.concatenate([[0], np.cumsum([len(part) for part in chosen])])
     return sp.csr_array(
         (np.concatenate(values), np.concatenate(chosen).astype(np.int32), starts), shape=(count, d)

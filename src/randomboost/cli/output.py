@@ -5,40 +5,12 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[str]:
-    """Give the name of a file to write; it takes the place of `path` if all goes well.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Yields
-    ------
-    str
-        Name of a temporary file beside it.
-    """
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    os.close(handle)
-    try:
-        yield name
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)  # as a file that is opened in the common way
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+from ..writing import whole_file
 
 
 class CsvOutput:
@@ -114,9 +86,9 @@ def open_output(path: str | None, names: list[str]) -> Iterator[Any]:
         yield CsvOutput(sys.stdout, names)
         sys.stdout.flush()
         return
-    with whole_file(Path(path)) as name:
+    with whole_file(path) as name:
         if path.endswith((".parquet", ".pq")):
-            output = ParquetOutput(name, names)
+            output = ParquetOutput(str(name), names)
             try:
                 yield output
             finally:
