@@ -525,12 +525,14 @@ def test_sample_weights_of_any_size(model, noisy, size, loss):
 
 
 def test_numbers_of_numpy_are_parameters_too(noisy, tmp_path):
-    """A model with them could once not be saved."""
+    """A model with them could once not be saved or, with bins, not be fitted."""
     import randomboost
 
     X, y = noisy
     numbers = {"n_estimators": np.int32(4), "n_projections": np.int64(30)}
+    numbers |= {"search": "histogram", "max_bins": np.int64(16)}
     for model in (
+        RBoostRankClassifier(**numbers, weak_learner="stump", n_jobs=np.int64(2)),
         RBoostRankClassifier(**numbers, density=np.float32(0.5), random_state=np.int64(0)),
         RBoostProjClassifier(**numbers, nu=np.float32(1e-4), scale=np.True_),
     ):

@@ -99,7 +99,7 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _bin_limit(self) -> int | None:
         """Return the largest number of bins a column, or None for an exact search."""
-        return self.max_bins if self.search == "histogram" else None
+        return int(self.max_bins) if self.search == "histogram" else None
 
     @abstractmethod
     def _make_trainer(self, data: TrainingData, start: Model, team: ThreadTeam) -> Trainer:

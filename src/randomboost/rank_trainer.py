@@ -119,7 +119,7 @@ class RankTrainer(Trainer):
             self._points,
             self._team,
             exact=estimator.search == "exact",
-            max_bins=estimator.max_bins or MOST_BINS
+            max_bins=int(estimator.max_bins or MOST_BINS)
             if estimator.search == "histogram"
             else EXACT_BINS,
             searched=self._n_searched,

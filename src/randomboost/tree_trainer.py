@@ -61,7 +61,7 @@ class TreeTrainer(Trainer):
             f"{n_classes:,} classes",
             "use fewer samples or a smaller n_projections",
         )
-        n_bins = estimator.max_bins or 64
+        n_bins = int(estimator.max_bins or 64)
         self._bins, self._edges = self._binned(data.X, n_bins)
         self._objective = make_objective(
             estimator._loss_in_use(), data.y, n_classes, data.sample_weight
