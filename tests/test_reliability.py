@@ -566,3 +566,20 @@ def test_trees_on_values_too_large_to_square(noisy, projection):
     X, y = noisy
     model = clone(MODELS["trees"]).set_params(projection=projection, scale=False)
     assert model.fit(X * 1e250, y).score(X * 1e250, y) > 0.4
+
+
+def test_importances_of_a_model_without_weight(noisy):
+    """They were once 0 / 0."""
+    X, y = noisy
+    model = clone(MODELS["rank"]).fit(X, y)
+    model.weights_ = np.zeros_like(model.weights_)
+    assert_array_equal(model.feature_importances_, 0.0)
+
+
+def test_parameters_in_single_precision_and_huge_weights(noisy):
+    """NumPy compared the edge in the precision of the parameter."""
+    X, y = noisy
+    model = clone(MODELS["rank"]).set_params(
+        correction="total", loss="logistic", nu=np.float32(0.5), tol=np.float32(0.5)
+    )
+    assert model.fit(X, y, np.full(len(y), 1e100)).score(X, y) > 0.5

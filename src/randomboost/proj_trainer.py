@@ -51,8 +51,8 @@ class ProjTrainer(Trainer):
         self._seed = estimator._seed
         self._team = team
         self._coding = coding
-        self._nu = estimator.nu
-        self._tol = estimator.tol
+        self._nu = float(estimator.nu)
+        self._tol = float(estimator.tol)
         self._stopping = estimator.stopping
         self._options = solver_options(estimator.solver_options)
         self._iterations = estimator.iterations_per_round

@@ -158,7 +158,8 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         Names of the features, where they are strings.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Share of each (scaled) feature in the squared length of the directions that the rounds
-        use, weighted by their weights (for trees: by the gain of the splits); sums to 1.
+        use, weighted by their weights (for trees: by the gain of the splits); sums to 1, or is
+        all 0 where no round has any weight.
     train_history_ : dict of str to ndarray
         By round: "loss" (with the penalty where there is one), "edge" (for trees "gain" and
         "left_out"), and "validation_error" (for trees also "validation_loss") where there is a
@@ -459,11 +460,12 @@ class RBoostRankClassifier(BaseBoostingClassifier):
             used, columns = np.unique(self._hypotheses.columns, return_inverse=True)
             gains = np.bincount(columns, self._hypotheses.gains)[used >= 0]
             importances = gains @ self._projection.energies(used[used >= 0].astype(np.int64))
-            return importances / importances.sum()
-        for weight, hypothesis in zip(self.weights_, self._hypotheses, strict=True):
-            energy = self._energy(hypothesis)
-            importances += abs(weight) * energy / energy.sum()
-        return importances / importances.sum()
+        else:
+            for weight, hypothesis in zip(self.weights_, self._hypotheses, strict=True):
+                energy = self._energy(hypothesis)
+                importances += abs(weight) * energy / energy.sum()
+        total = importances.sum()
+        return importances / total if total > 0 else importances
 
     def _energy(self, hypothesis: Any) -> NDArray:
         """Squared length of a weak classifier's directions, by feature."""

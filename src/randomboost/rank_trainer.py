@@ -68,8 +68,8 @@ class RankTrainer(Trainer):
         self._team = team
         self._seed = projection.seed
         self._total = estimator.correction == "total"
-        self._nu = estimator.nu if self._total else 0.0
-        self._tol = estimator.tol
+        self._nu = float(estimator.nu) if self._total else 0.0
+        self._tol = float(estimator.tol)
         self._options = solver_options(estimator.solver_options)
         self._iterations = estimator.iterations_per_round
         self._warm = WarmSolver()

@@ -69,7 +69,7 @@ class TreeTrainer(Trainer):
         self._rules = Rules(
             max_leaves=estimator._leaves(n_classes),
             max_depth=estimator.max_depth or 2**31,
-            ridge=estimator.l2_regularization,
+            ridge=float(estimator.l2_regularization),
             least_hessian=_LEAST_HESSIAN,
             least_points=estimator.min_samples_leaf,
             n_bins=n_bins,
@@ -79,7 +79,7 @@ class TreeTrainer(Trainer):
             f"trees of at most {self._rules.max_leaves} leaves, {max(self._n_drawn)} splits out of "
             f"{view.n_directions:,} directions tried at a node"
         )
-        self._rate = estimator.learning_rate
+        self._rate = float(estimator.learning_rate)
         self._subsample = estimator.subsample
         self._negligible = estimator.negligible
         self._most_points = estimator.max_points or max(8 * n_samples, 20_000)
