@@ -53,7 +53,7 @@ HEAD = """\
 # Exports, measured
 
 Written by `python benchmarks/exports.py`. All seven classifiers are trained in double precision on
-{train} samples (at random) of every [data set](datasets.md), exported, and compared with the
+{train} samples (at random) of every [paper table](datasets.md), exported, and compared with the
 package on up to {test} samples (C: {test_c}), given as float32 to both. "Labels" and "scores": how
 many differ, over all sets. "Probabilities": the largest difference. Sizes and times are medians
 over the sets, the largest in brackets; times are the CPU time of one thread as a multiple of the

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -42,6 +43,8 @@ def compare_command(
 
     Example: randomboost compare flowers.csv --target species --report flowers.html
     """
+    # Threads of OpenMP that wait by spinning slow each other down many times on busy cores.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from .comparing import ComparisonRun
     from .data import read_training_table
     from .talk import Talk

@@ -157,7 +157,7 @@ def in_time(seconds: float) -> str:
     str
         "5 ms", "12 s", "3 min" and the like.
     """
-    if seconds < 0.1:
+    if seconds < 0.099:
         return f"{1000 * seconds:.2g} ms"
     if seconds < 100:
         return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
