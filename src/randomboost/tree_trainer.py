@@ -13,7 +13,7 @@ from .search.memory import check_memory
 from .training import Model, Trainer, TrainingData
 from .trees.bins import bin_values, find_edges
 from .trees.forest import Tree, add_scores
-from .trees.growth import Rules, find_units, grow_tree, select_points
+from .trees.growth import Rules, find_units, grow_tree, mass_below, select_points
 from .trees.objectives import make_objective
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class TreeTrainer(Trainer):
         n_classes, n_samples = view.n_classes, len(data.y)
         n_rows = view.n_rows(n_samples)
         check_memory(
-            n_rows * view.n_directions + 40 * n_classes * n_samples,
+            n_rows * view.n_directions + 54 * n_classes * n_samples,
             f"{view.n_directions:,} directions and the scores of {n_samples:,} samples and "
             f"{n_classes:,} classes",
             "use fewer samples or a smaller n_projections",
@@ -87,12 +87,10 @@ class TreeTrainer(Trainer):
         families = np.zeros((3, len(view.weights)))
         self._due, self._earned, self._tries = start.state.get("families", families).copy()
         self._shares = self._find_shares()
-        size = n_classes * n_samples
-        self._points = (
-            np.empty(size, np.int32),
-            np.empty(size, np.uint16),
-            np.empty(size, np.int64),
-        )
+        size = n_classes * n_samples + 1
+        kinds = np.int32, np.uint16, np.int64
+        self._points = tuple(np.empty(size, kind) for kind in kinds)
+        self._spare = tuple(np.empty(size, kind) for kind in kinds)
         self.model = Model(list(start.hypotheses), start.weights)
         self.baseline = estimator._baseline if start.hypotheses else self._objective.baseline
         self._scores = self._first_scores(n_samples)
@@ -116,25 +114,30 @@ class TreeTrainer(Trainer):
     def _first_scores(self, n_samples: int) -> NDArray[np.float32]:
         return np.repeat(self.baseline.astype(np.float32)[:, None], n_samples, axis=1)
 
-    def _binned(self, X: Any, n_bins: int) -> tuple[NDArray[np.uint8], list[NDArray]]:
-        """Bin the data along all directions, some of them at a time."""
+    def _binned(self, X: Any, n_bins: int) -> tuple[NDArray[np.uint8], NDArray]:
+        """Bin the data along all directions, some of them at a time; return bins and edges."""
         n_rows = self._view.n_rows(X.shape[0])
         bins = np.empty((self._view.n_directions, n_rows), dtype=np.uint8)
-        edges: list[NDArray] = []
+        edges = np.empty((len(bins), n_bins - 1))
         together = max(1, _BLOCK_BYTES // (8 * n_rows))
         for first in range(0, len(bins), together):
             last = min(first + together, len(bins))
             along = self._view.along(np.arange(first, last))
             values = self._view.values(X, along, self._team)
-            found: list[Any] = [None] * (last - first)
+            found, coded = edges[first:last], bins[first:last]
 
-            def work(begin: int, end: int, values: NDArray = values, found: list = found) -> None:
+            def work(
+                begin: int,
+                end: int,
+                values: NDArray = values,
+                found: NDArray = found,
+                coded: NDArray = coded,
+            ) -> None:
                 for v in range(begin, end):
                     found[v] = find_edges(values[v], n_bins)
+                    bin_values(values[v], found[v], coded[v])
 
             self._team.run(work, last - first)
-            bins[first:last] = bin_values(values, found, self._team, n_bins)
-            edges += found
         return bins, edges
 
     def _add(
@@ -153,15 +156,14 @@ class TreeTrainer(Trainer):
     ) -> tuple[tuple[NDArray, ...], float]:
         """Return the points to grow a tree on, and the share of the gradients left out."""
         gradients, hessians = self._slopes.gradients, self._slopes.hessians
-        while True:
-            n, lost = select_points(
-                gradients, hessians, taken, self._low, high, np.uint64(key), self._view.by_class,
-                unit, *self._points,
-            )  # fmt: skip
-            share = lost / total
-            if share <= self._negligible:
-                break
+        low = np.float32(self._low)
+        while (share := mass_below(gradients, taken, low) / total) > self._negligible:
             self._low *= 0.8
+            low = np.float32(self._low)
+        n = select_points(
+            gradients, hessians, taken, low, high, np.uint64(key), self._view.by_class, unit,
+            *self._points,
+        )  # fmt: skip
         if share < 0.7 * self._negligible:  # leave out more next time
             self._low = max(1.5 * self._low, 0.1 * self._negligible * total / gradients.size)
         return tuple(part[:n] for part in self._points), share
@@ -185,7 +187,7 @@ class TreeTrainer(Trainer):
         self._due[family] -= 1
         directions = self._view.starts[family : family + 2]
         grown = grow_tree(
-            self._bins, self._view.codes, points, unit, self._rules, directions,
+            self._bins, self._view.codes, points, self._spare, unit, self._rules, directions,
             self._n_drawn[family], key, self._team,
         )  # fmt: skip
         if len(grown.splits) == 1:
@@ -225,11 +227,8 @@ class TreeTrainer(Trainer):
     def _as_tree(self, grown: Any) -> tuple[Tree, float, NDArray]:
         """Return a grown tree with outputs in [-1, 1], its weight, and its cuts as bins."""
         columns, codes, cuts, left, _ = grown.splits.T
-        thresholds = np.zeros(len(columns))
-        for node in np.flatnonzero(columns >= 0):
-            edges = self._edges[columns[node]]
-            thresholds[node] = edges[cuts[node]] if cuts[node] < len(edges) else np.inf
         leaf = columns < 0
+        thresholds = np.where(leaf, 0.0, self._edges[columns, cuts])
         largest = float(np.abs(grown.values[leaf]).max())
         outputs = np.where(leaf, grown.values / (largest or 1.0), 0.0).astype(np.float32)
         gains = np.where(leaf, 0.0, grown.gains).astype(np.float32)

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..compiling import kernel
-from ..parallel import ThreadTeam
 
 _SAMPLE = 2048  # values that decide where the edges are
+_TOGETHER = 256  # values that are looked up side by side
 
 
 @kernel
@@ -63,64 +63,59 @@ def find_edges(values: NDArray, max_bins: int) -> NDArray:
 
     Returns
     -------
-    ndarray of float64
-        Edges; a value is in bin b where it is above just b of them.
+    ndarray of float64 of shape (max_bins - 1,)
+        Edges; a value is in bin b where it is above just b of them. Where there are fewer bins
+        the last ones are infinite.
     """
     missing = np.isnan(values)
     head = []
     if missing.any():
-        values, head, max_bins = values[~missing], [-np.inf], max_bins - 1
+        values, head = values[~missing], [-np.inf]
     if len(values) > _SAMPLE:
         values = values[:: len(values) // _SAMPLE]
-    edges = np.empty(max_bins, dtype=values.dtype)
-    n = _cut(np.sort(values), max_bins, edges) if len(values) else 0
-    return np.concatenate([head, edges[:n].astype(np.float64)])
+    found = np.empty(max_bins - len(head), dtype=values.dtype)
+    n = _cut(np.sort(values), len(found), found) if len(values) else 0
+    found[n:] = np.inf
+    return np.concatenate([head, found[:-1].astype(np.float64)])
 
 
 @kernel
-def _code_row(values, edges, size, codes):
-    """Bin of every value: the number of edges below it; `edges` is padded to `size` - 1."""
+def _halve(values, edges, step, places):
+    """One step of a binary search for all values, without a branch to be guessed wrong."""
     for i in range(len(values)):
-        value = values[i]
-        place = 0
-        step = size // 2
+        place = places[i]
+        above = values[i] > edges[place + step - np.uint32(1)]
+        places[i] = place + (step if above else np.uint32(0))
+
+
+@kernel
+def _code_row(values, edges, codes):
+    """Bin of every value: the number of edges below it; of edges there are 2**n - 1."""
+    places = np.empty(_TOGETHER, np.uint32)
+    for begin in range(0, len(values), _TOGETHER):
+        block = values[begin : begin + _TOGETHER]
+        found = places[: len(block)]
+        found[:] = 0
+        step = np.uint32(len(edges) // 2 + 1)
         while step > 0:
-            if value > edges[place + step - 1]:
-                place += step
-            step //= 2
-        codes[i] = place
+            _halve(block, edges, step, found)
+            step >>= np.uint32(1)
+        for i in range(len(block)):
+            codes[begin + i] = found[i]
 
 
-def bin_values(
-    values: NDArray, edges: list[NDArray], team: ThreadTeam, max_bins: int
-) -> NDArray[np.uint8]:
-    """Return the bins of many directions.
+def bin_values(values: NDArray, edges: NDArray, codes: NDArray[np.uint8]) -> None:
+    """Find the bins of values.
 
     Parameters
     ----------
-    values : ndarray of shape (n_directions, n_samples)
-        Values by direction.
-    edges : list of ndarray
-        Edges of every direction, fewer than `max_bins` each.
-    team : ThreadTeam
-        Threads.
-    max_bins : int
-        Largest number of bins.
-
-    Returns
-    -------
-    ndarray of uint8 of shape (n_directions, n_samples)
-        The bins.
+    values : ndarray of shape (n_samples,)
+        The values, NaN where missing.
+    edges : ndarray
+        Their edges.
+    codes : ndarray of uint8 of shape (n_samples,)
+        The bins, filled in.
     """
-    codes = np.empty(values.shape, dtype=np.uint8)
-    size = 1 << int(np.ceil(np.log2(max(max_bins, 2))))
-    padded = np.full((len(edges), size - 1), np.inf)
-    for row, edge in zip(padded, edges, strict=True):
-        row[: len(edge)] = edge
-
-    def work(first: int, last: int) -> None:
-        for v in range(first, last):
-            _code_row(values[v], padded[v], size, codes[v])
-
-    team.run(work, len(values))
-    return codes
+    padded = np.full((1 << len(edges).bit_length()) - 1, np.inf, dtype=values.dtype)
+    padded[: len(edges)] = edges
+    _code_row(values, padded, codes)

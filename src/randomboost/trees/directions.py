@@ -166,6 +166,11 @@ def _class_moments(
     return np.array(means), scatter / total, present
 
 
+def _mean(rows: NDArray, weights: NDArray) -> NDArray:
+    """Return what NumPy's `average` does, whose checks would take most of the time here."""
+    return (rows * weights[:, None]).sum(axis=0) / weights.sum()
+
+
 def _fisher(within: NDArray, step: NDArray) -> NDArray:
     """Return Fisher's direction, or the plain sum where values are too large to be squared."""
     with np.errstate(over="ignore", invalid="ignore"):
@@ -219,8 +224,8 @@ def find_discriminants(
         order = rng.permutation(len(present))
         cut = 1 if v % 2 else int(rng.integers(1, len(order)))
         first, second = order[:cut], order[cut : 2 if v % 2 else None]
-        step = np.average(means[first][:, features], axis=0, weights=totals[first])
-        step -= np.average(means[second][:, features], axis=0, weights=totals[second])
+        step = _mean(means[first][:, features], totals[first])
+        step -= _mean(means[second][:, features], totals[second])
         chosen.append(pool[features])
         values.append(_fisher(scatter[np.ix_(features, features)], step))
     starts = np.concatenate([[0], np.cumsum([len(part) for part in chosen])])
@@ -230,11 +235,11 @@ def find_discriminants(
 
 
 @kernel
-def _mix(block, starts, features, coefficients, n, out):
+def _mix(block, starts, features, coefficients, begin, n, out):
     """Sum features (d, n) of a block of samples into the directions that mix several."""
     for v in range(len(starts) - 1):
         if starts[v + 1] - starts[v] != 1:
-            total = out[v]
+            total = out[v, begin : begin + n]  # contiguous, which ``out[:, ...][v]`` is not
             total[:] = 0
             for e in range(starts[v], starts[v + 1]):
                 column = block[features[e]]
@@ -259,7 +264,7 @@ def _project(X, starts, features, coefficients, first, last, out):
         for j in range(X.shape[1]):
             for i in range(n):
                 block[j, i] = block[j, i] if block[j, i] == block[j, i] else 0
-        _mix(block, starts, features, coefficients, n, out[:, begin : begin + n])
+        _mix(block, starts, features, coefficients, begin, n, out)
 
 
 def project(X: Any, rows: Any, team: ThreadTeam) -> NDArray:

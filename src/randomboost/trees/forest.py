@@ -93,17 +93,16 @@ class Forest(Sequence[Tree]):
 def _split(here, values, begin, limit, low, change, stay, go, n):
     """Send classes right: those of `low`, changed by `change` where a value is above the limit."""
     for i in range(n):
-        is_above = np.uint32(values[begin + i] > limit)
-        bits = here[i] & (low ^ (change & (np.uint32(0) - is_above)))
+        bits = here[i] & (low ^ (change if values[begin + i] > limit else np.uint32(0)))
         go[i] = bits
         stay[i] = here[i] ^ bits
 
 
 @kernel
-def _add_output(here, shift, output, total, n):
-    """Add a leaf's output where the class of bit `shift` is there."""
+def _add_output(here, bit, output, total, n):
+    """Add a leaf's output where the class of a bit is there."""
     for i in range(n):
-        total[i] += output * np.float32((here[i] >> shift) & np.uint32(1))
+        total[i] += output if here[i] & bit else np.float32(0)
 
 
 @kernel
@@ -114,9 +113,9 @@ def _add_leaf(here, reach, output, n, sums):
     """
     if len(sums) <= _FEW_CLASSES:
         for r in range(len(sums)):
-            shift = np.uint32(r)
-            if (reach >> shift) & np.uint32(1):
-                _add_output(here, shift, output, sums[r], n)
+            bit = np.uint32(1) << np.uint32(r)
+            if reach & bit:
+                _add_output(here, bit, output, sums[r], n)
         return
     for i in range(n):
         bits = here[i]

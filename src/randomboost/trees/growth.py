@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ..compiling import kernel
 from ..parallel import ThreadTeam
 from ..random_stream import scrambled
+from .codes import ABOVE, BELOW, LEFT
 
 # columns of Growth.splits and of Growth.sums
 _COLUMN, _CODE, _CUT, _LEFT, _RIGHT = 0, 1, 2, 3, 4
@@ -44,40 +45,56 @@ def find_units(gradients, hessians, factor):
 
 
 @kernel
+def mass_below(gradients, taken, low):
+    """Sum of the gradients of the samples `taken` that are below `low`."""
+    lost = 0.0
+    for r in range(len(gradients)):
+        row = gradients[r]
+        for i in range(len(row)):
+            size = abs(row[i])
+            lost += (size if size < low else np.float32(0)) * np.float32(taken[i])
+    return lost
+
+
+@kernel
+def _find_samples(gradients, taken, low, samples):
+    """Fill in the samples with a gradient of at least `low`; return their number."""
+    n = np.uint32(0)
+    for i in range(len(gradients)):  # written whether it counts or not: there is no branch
+        samples[n] = i
+        n += np.uint32(abs(gradients[i]) >= low) & np.uint32(taken[i])
+    return np.int64(n)
+
+
+@kernel
 def select_points(gradients, hessians, taken, low, high, key, by_class, unit, rows, classes, pairs):
-    """Fill in the points to grow a tree on; return their number and the mass left out.
+    """Fill in the points to grow a tree on; return their number.
 
     Points of a gradient below `low` are left out; those between `low` and `high` are taken with
     a chance in proportion to the gradient, which is made up for by their weight. Gradient and
     hessian are rounded to whole numbers of `unit` and share one word, the gradient in its upper
-    half, so that a histogram adds both at once and without error.
+    half, so that a histogram adds both at once and without error. The arrays to fill have room
+    for one point more than there are.
     """
     n_classes, n_samples = gradients.shape
-    n = 0
-    lost = 0.0
+    samples = np.empty(n_samples + 1, np.uint32)
     unit_g, unit_h = 1.0 / unit[0], 1.0 / unit[1]
+    n = np.uint32(0)
     for r in range(n_classes):
-        for i in range(n_samples):
-            if not taken[i]:
-                continue
-            size = abs(gradients[r, i])
-            if size < low:
-                lost += size
-                continue
-            factor = 1.0
-            if size < high:
-                place = key + np.uint64(r * n_samples + i)
-                chance = (scrambled(place) >> np.uint64(40)) / 2.0**24
-                if chance * high >= size:
-                    continue
-                factor = high / size
+        slopes, curves = gradients[r], hessians[r]
+        begin = n
+        for e in range(_find_samples(slopes, taken, low, samples)):
+            i = samples[e]
+            size = abs(slopes[i])
+            chance = (scrambled(key + np.uint64(r * n_samples + i)) >> np.uint64(40)) / 2.0**24
+            factor = high / size if size < high else 1.0
             rows[n] = i if by_class else r * n_samples + i
-            classes[n] = r if by_class else 0
-            whole_g = np.int64(np.rint(gradients[r, i] * factor * unit_g))
-            whole_h = np.int64(np.rint(hessians[r, i] * factor * unit_h))
+            whole_g = np.int64(np.rint(slopes[i] * factor * unit_g))
+            whole_h = np.int64(np.rint(curves[i] * factor * unit_h))
             pairs[n] = (whole_g << 32) + whole_h
-            n += 1
-    return n, lost
+            n += np.uint32(chance * high < size) | np.uint32(size >= high)
+        classes[begin:n] = r if by_class else 0
+    return np.int64(n)
 
 
 @kernel
@@ -91,27 +108,109 @@ def _draw(key, node, n_drawn, directions, n_codes, columns, codes):
 
 
 @kernel
-def _right_sums(histogram, n_bins, right_g, right_h, unit):
-    """Gradients and hessians right of every cut; the parts by way lie one after the other."""
-    right = np.int64(0)
-    for b in range(n_bins):
-        right += histogram[n_bins + b]
-    for b in range(n_bins):
-        right += histogram[2 * n_bins + b] - histogram[n_bins + b]
-        right_g[b] = (right >> 32) * unit[0]
-        right_h[b] = (right & _LOWER_HALF) * unit[1]
+def _find_runs(classes, begin, end, runs):
+    """Note where the points of every class begin among those of a node; return how many do.
+
+    Points are in the order of their classes, in every node. The last entry is the end.
+    """
+    n = 0
+    place = begin
+    while place < end:
+        runs[n] = place
+        n += 1
+        low, high, step = place, place + 1, 1  # low is of this class
+        while high < end and classes[high] == classes[place]:
+            low = high
+            high += step
+            step *= 2
+        high = min(high, end)
+        while high - low > 1:
+            middle = (low + high) // 2
+            if classes[middle] == classes[place]:
+                low = middle
+            else:
+                high = middle
+        place = high
+    runs[n] = end
+    return n
 
 
 @kernel
-def _drop_thin_cuts(rows, classes, begin, end, column, offsets, n_bins, least_points, gains):
+def _fill(histogram, column, rows, amounts, begin, end):
+    """Add the amounts of some points to their bins."""
+    for p in range(np.uint32(begin), np.uint32(end)):
+        histogram[np.uint32(column[np.uint32(rows[p])])] += amounts[p]
+
+
+@kernel
+def _fill_two(histogram, column, other_histogram, other_column, rows, amounts, begin, end):
+    """Add the amounts of some points to their bins along two directions."""
+    for p in range(np.uint32(begin), np.uint32(end)):
+        row = np.uint32(rows[p])
+        amount = amounts[p]
+        histogram[np.uint32(column[row])] += amount
+        other_histogram[np.uint32(other_column[row])] += amount
+
+
+@kernel
+def _fill_histograms(bins, codes, rows, classes, amounts, runs, columns, drawn_codes, histograms):
+    """Fill the histograms (way, bin) of one or two drawn splits, two in hardly more than one's time.
+
+    Points of classes that go left whatever their value are in none.
+    """
+    histograms[:] = 0
+    last = len(columns) - 1
+    code, other_code = codes[drawn_codes[0]], codes[drawn_codes[last]]
+    column, other_column = bins[columns[0]], bins[columns[last]]
+    for e in range(len(runs) - 1):
+        begin, end = runs[e], runs[e + 1]
+        way = code[classes[begin]]
+        other = other_code[classes[begin]] if last else LEFT
+        if way != LEFT and other != LEFT:
+            _fill_two(
+                histograms[0, way - 1], column, histograms[1, other - 1], other_column, rows,
+                amounts, begin, end,
+            )  # fmt: skip
+        elif way != LEFT:
+            _fill(histograms[0, way - 1], column, rows, amounts, begin, end)
+        elif other != LEFT:
+            _fill(histograms[1, other - 1], other_column, rows, amounts, begin, end)
+
+
+@kernel
+def _right_sums(histogram, right_g, right_h):
+    """Gradients and hessians right of every cut, in units."""
+    above, below = histogram[ABOVE - 1], histogram[BELOW - 1]
+    right = np.sum(above)
+    for b in range(len(right_g)):
+        right += below[b] - above[b]
+        right_g[b] = right >> 32
+        right_h[b] = right & _LOWER_HALF
+
+
+@kernel
+def _find_gains(right_g, right_h, sums, rules, unit, gains):
+    """Gain of every cut of a drawn split."""
+    ridge, least_hessian = rules[0], rules[1]
+    unit_g, unit_h = unit[0], unit[1]
+    total_g, total_h = sums[_GRADIENT], sums[_HESSIAN]
+    before = total_g * total_g / (total_h + ridge)
+    for b in range(len(gains)):
+        g, h = right_g[b] * unit_g, right_h[b] * unit_h
+        left_g, left_h = total_g - g, total_h - h
+        gain = g * g * (left_h + ridge) + left_g * left_g * (h + ridge)
+        gain = gain / ((h + ridge) * (left_h + ridge)) - before
+        gains[b] = gain if min(h, left_h) >= least_hessian else 0.0
+
+
+@kernel
+def _drop_thin_cuts(counts, n_points, least_points, gains):
     """Set the gain of cuts to 0 that leave fewer points than wanted on a side."""
-    counts = np.zeros(3 * n_bins, np.int64)
-    for p in range(begin, end):
-        counts[offsets[classes[p]] + np.uint32(column[np.uint32(rows[p])])] += 1
-    right = np.sum(counts[n_bins : 2 * n_bins])
-    for b in range(n_bins):
-        right += counts[2 * n_bins + b] - counts[n_bins + b]
-        if min(right, end - begin - right) < least_points:
+    above, below = counts[ABOVE - 1], counts[BELOW - 1]
+    right = np.sum(above)
+    for b in range(len(gains)):
+        right += below[b] - above[b]
+        if min(right, n_points - right) < least_points:
             gains[b] = 0.0
 
 
@@ -121,38 +220,33 @@ def _search(
     unit, n_bins, found, split,
 ):  # fmt: skip
     """Find the best of some drawn splits of a node; `sums` are its gradient and hessian."""
-    ridge, least_hessian, least_points = rules[0], rules[1], rules[2]
-    total_g, total_h = sums[_GRADIENT], sums[_HESSIAN]
-    before = total_g * total_g / (total_h + ridge)
-    histogram = np.empty(3 * n_bins, np.int64)
-    offsets = np.empty(codes.shape[1], np.uint32)
-    right_g = np.empty(n_bins)
-    right_h = np.empty(n_bins)
+    least_points = rules[2]
+    runs = np.empty(codes.shape[1] + 1, np.int64)
+    runs = runs[: _find_runs(classes, begin, end, runs) + 1]
+    histograms = np.empty((2, 2, n_bins), np.int64)
+    counts = np.empty((2, 2, n_bins), np.int64)
+    ones = np.ones(end if least_points > 1 else 0, np.int64)
+    right_g, right_h = np.empty(n_bins, np.int32), np.empty(n_bins, np.int32)  # below 2**31
     gains = np.empty(n_bins)
     found[0] = 0.0
     split[_COLUMN] = _NONE
-    for j in range(first, last):
-        column = bins[columns[j]]
-        code = codes[drawn_codes[j]]
-        for r in range(len(code)):
-            offsets[r] = code[r] * n_bins
-        histogram[:] = 0
-        for p in range(begin, end):
-            histogram[offsets[classes[p]] + np.uint32(column[np.uint32(rows[p])])] += pairs[p]
-        _right_sums(histogram, n_bins, right_g, right_h, unit)
-        for b in range(n_bins):
-            low_g, low_h = total_g - right_g[b], total_h - right_h[b]
-            gain = right_g[b] * right_g[b] * (low_h + ridge) + low_g * low_g * (right_h[b] + ridge)
-            gain = gain / ((right_h[b] + ridge) * (low_h + ridge)) - before
-            gains[b] = gain if min(right_h[b], low_h) >= least_hessian else 0.0
+    for one in range(first, last, 2):
+        two = slice(one, min(one + 2, last))
+        drawn = columns[two], drawn_codes[two]
+        _fill_histograms(bins, codes, rows, classes, pairs, runs, *drawn, histograms)
         if least_points > 1:
-            _drop_thin_cuts(rows, classes, begin, end, column, offsets, n_bins, least_points, gains)
-        for b in range(n_bins - 1):
-            if gains[b] > found[0]:
-                found[0] = gains[b]
-                split[_COLUMN] = columns[j]
-                split[_CODE] = drawn_codes[j]
-                split[_CUT] = b
+            _fill_histograms(bins, codes, rows, classes, ones, runs, *drawn, counts)
+        for j in range(two.start, two.stop):
+            _right_sums(histograms[j - one], right_g, right_h)
+            _find_gains(right_g, right_h, sums, rules, unit, gains)
+            if least_points > 1:
+                _drop_thin_cuts(counts[j - one], end - begin, least_points, gains)
+            for b in range(n_bins - 1):
+                if gains[b] > found[0]:
+                    found[0] = gains[b]
+                    split[_COLUMN] = columns[j]
+                    split[_CODE] = drawn_codes[j]
+                    split[_CUT] = b
 
 
 @kernel
@@ -165,32 +259,52 @@ def _sum_up(pairs, begin, end, unit, sums):
 
 
 @kernel
+def _part_run(column, cut, flip, rows, pairs, begin, end, kept, spare_rows, spare_pairs, moved):
+    """Part points of one class: those at most the cut are kept, or with `flip` the others.
+
+    Every point is written to both sides, so that there is no branch to be guessed wrong.
+    """
+    for p in range(np.uint32(begin), np.uint32(end)):
+        row, pair = rows[p], pairs[p]
+        right = np.uint32(column[np.uint32(row)] > cut) ^ flip
+        rows[kept], pairs[kept] = row, pair
+        spare_rows[moved], spare_pairs[moved] = row, pair
+        kept += np.uint32(1) - right
+        moved += right
+    return kept, moved
+
+
+@kernel
 def _part(bins, codes, rows, classes, pairs, begin, end, split, spare):
-    """Put the points of a node that go left first; return where the others begin."""
+    """Put the points of a node that go left first; return where the others begin.
+
+    Either part keeps the order of the points.
+    """
     column = bins[split[_COLUMN]]
     code = codes[split[_CODE]]
-    cut = split[_CUT]
+    cut = np.uint8(split[_CUT])
     spare_rows, spare_classes, spare_pairs = spare
-    kept = begin
-    moved = 0
-    for p in range(begin, end):
-        way = code[classes[p]]
-        above = column[rows[p]] > cut
-        if (way == 1 and above) or (way == 2 and not above):
-            spare_rows[moved] = rows[p]
-            spare_classes[moved] = classes[p]
-            spare_pairs[moved] = pairs[p]
-            moved += 1
+    runs = np.empty(codes.shape[1] + 1, np.int64)
+    kept, moved = np.uint32(begin), np.uint32(0)
+    for e in range(_find_runs(classes, begin, end, runs)):
+        first, last = runs[e], runs[e + 1]
+        number = classes[first]
+        was_kept, was_moved = kept, moved
+        if code[number] == LEFT:
+            kept += np.uint32(last - first)
+            rows[was_kept:kept] = rows[first:last]
+            pairs[was_kept:kept] = pairs[first:last]
         else:
-            rows[kept] = rows[p]
-            classes[kept] = classes[p]
-            pairs[kept] = pairs[p]
-            kept += 1
-    for e in range(moved):
-        rows[kept + e] = spare_rows[e]
-        classes[kept + e] = spare_classes[e]
-        pairs[kept + e] = spare_pairs[e]
-    return kept
+            kept, moved = _part_run(
+                column, cut, np.uint32(code[number] == BELOW), rows, pairs, first, last, kept,
+                spare_rows, spare_pairs, moved,
+            )  # fmt: skip
+        classes[was_kept:kept] = number
+        spare_classes[was_moved:moved] = number
+    rows[kept:end] = spare_rows[:moved]
+    classes[kept:end] = spare_classes[:moved]
+    pairs[kept:end] = spare_pairs[:moved]
+    return np.int64(kept)
 
 
 @kernel
@@ -285,6 +399,7 @@ def grow_tree(
     bins: NDArray[np.uint8],
     codes: NDArray[np.uint8],
     points: tuple[NDArray, ...],
+    spare: tuple[NDArray, ...],
     unit: NDArray,
     rules: Rules,
     directions: NDArray[np.int64],
@@ -303,6 +418,8 @@ def grow_tree(
     points : tuple of ndarray
         Row, class, and gradient and hessian of every point (see `select_points`); they are put
         into another order.
+    spare : tuple of ndarray
+        As long as `points`, to work with.
     unit : ndarray of shape (2,)
         What one unit of the gradients and of the hessians stands for.
     rules : Rules
@@ -328,7 +445,6 @@ def grow_tree(
     spans = np.zeros((size, 2), dtype=np.int64)
     depths = np.zeros(size, dtype=np.int64)
     spans[0, 1] = len(rows)
-    spare = tuple(np.empty_like(part) for part in points)
     state = np.array([1, 0])
     ridge = max(rules.ridge, _LEAST_RIDGE)
     limits_on = np.array([ridge, rules.least_hessian, rules.least_points])

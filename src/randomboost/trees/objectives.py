@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from ..compiling import kernel
 from ..losses import SOFTMAX, ExponentialLoss, get_loss
 
 _LARGEST_STEP = np.float32(10.0)  # Newton's step where a true class has next to no chance yet
+_BLOCK = 512  # samples whose classes are worked through together
 
 
 class Slopes(NamedTuple):
@@ -31,6 +33,50 @@ class Slopes(NamedTuple):
     loss: float
     gradients: NDArray[np.float32]
     hessians: NDArray[np.float32]
+
+
+@kernel
+def _add_row(total, row):
+    for i in range(len(row)):
+        total[i] += row[i]
+
+
+@kernel
+def _derive_row(p, total, weight, factor, hessians):
+    """Make a class's ``exp(F)`` its chances; fill in its hessians."""
+    for i in range(len(p)):
+        p[i] /= total[i]
+        hessians[i] = (np.float32(1) - p[i]) * p[i] * (factor * weight[i])
+
+
+@kernel
+def _weigh_row(p, weight):
+    for i in range(len(p)):
+        p[i] *= weight[i]
+
+
+@kernel
+def _derive(p, y, weight, factor, total, hessians):
+    """Turn ``exp(F)`` into the gradients of the cross-entropy; fill in its sums and hessians."""
+    n_classes, n_samples = p.shape
+    for begin in range(0, n_samples, _BLOCK):
+        end = min(begin + _BLOCK, n_samples)
+        sums, weights = total[begin:end], weight[begin:end]
+        for r in range(n_classes):
+            _add_row(sums, p[r, begin:end])
+        for r in range(n_classes):
+            _derive_row(p[r, begin:end], sums, weights, factor, hessians[r, begin:end])
+        # 1 - p loses all digits where p is close to 1; the sum of the others does not
+        for i in range(begin, end):
+            p[y[i], i] = 0
+        others = np.zeros(end - begin, np.float32)
+        for r in range(n_classes):
+            _add_row(others, p[r, begin:end])
+            _weigh_row(p[r, begin:end], weights)
+        for i in range(begin, end):
+            slope = others[i - begin] * weight[i]
+            p[y[i], i] = -slope
+            hessians[y[i], i] = max(hessians[y[i], i], slope / _LARGEST_STEP)
 
 
 class Softmax:
@@ -52,6 +98,7 @@ class Softmax:
         self._factor = np.float32(n_classes / (n_classes - 1))
         totals = np.bincount(y, sample_weight, n_classes)
         self.baseline = np.log(np.maximum(totals, 0.5) / totals.sum())
+        self._arrays: tuple[NDArray, NDArray] | None = None
 
     def loss(self, scores: NDArray) -> float:
         """Return the mean loss of scores (n_classes, n_samples)."""
@@ -59,22 +106,19 @@ class Softmax:
         return float(np.average(chances, weights=self._weight))
 
     def slopes(self, scores: NDArray) -> Slopes:
-        """Return loss, gradients and hessians at scores (n_classes, n_samples)."""
-        p = scores - scores.max(axis=0)
+        """Return loss, gradients and hessians at scores (n_classes, n_samples).
+
+        The next call puts its own into the same arrays.
+        """
+        if self._arrays is None:
+            self._arrays = np.empty_like(scores), np.empty_like(scores)
+        p, hessians = self._arrays
+        np.subtract(scores, scores.max(axis=0), out=p)
         own = p[self._y, self._samples].astype(np.float64)
         np.exp(p, out=p)
-        total = p.sum(axis=0)
+        total = np.zeros_like(p[0])
+        _derive(p, self._y, self._weight, self._factor, total, hessians)
         loss = float(np.average(np.log(total) - own, weights=self._weight))
-        p /= total
-        hessians = 1 - p
-        hessians *= p
-        hessians *= self._factor * self._weight
-        # 1 - p loses all digits where p is close to 1; the sum of the others does not
-        p[self._y, self._samples] = 0
-        p[self._y, self._samples] = -p.sum(axis=0)
-        p *= self._weight
-        own_slope = -p[self._y, self._samples] / _LARGEST_STEP
-        hessians[self._y, self._samples] = np.maximum(hessians[self._y, self._samples], own_slope)
         return Slopes(loss, p, hessians)
 
 
