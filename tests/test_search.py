@@ -14,6 +14,7 @@ from randomboost.random_stream import DATA_STREAM
 from randomboost.search import binned, sorted
 from randomboost.search.binned import BinnedColumns
 from randomboost.search.fixed_point import to_fixed_point
+from randomboost.search import joint
 from randomboost.search.joint import _WORTHWHILE, JointSearch, first_of_best
 from randomboost.search.sorted import (
     SortedColumns,
@@ -526,6 +527,11 @@ def joint_oracle(X, thresholds, weights, codes):
     return edges
 
 
+def all_edges(search, weights, codes):
+    """The largest edge for every code, not for the best codes only."""
+    return search.largest_edges(weights, codes, np.zeros(codes.shape[1]), codes.shape[1])
+
+
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 5, 6])
 @pytest.mark.parametrize("max_bins", [None, 4])
 @given(
@@ -538,7 +544,7 @@ def test_joint_search(n_classes, max_bins, X, seed):
     weights, codes = rng.normal(size=(9, n_classes)), rng.normal(size=(n_classes, 5))
     columns = BinnedColumns(FeaturePoints(X), ALONE, max_bins)
     search = JointSearch(columns, ALONE)
-    best, sums = search.largest_edges(weights, codes)
+    best, sums = all_edges(search, weights, codes)
     expected = np.abs(joint_oracle(X, columns.thresholds, weights, codes))
     tolerance = TOLERANCE * np.abs(weights).sum() * np.abs(codes).max()
     np.testing.assert_allclose(best, expected.max(axis=0), rtol=0, atol=tolerance)
@@ -553,10 +559,36 @@ def test_joint_search(n_classes, max_bins, X, seed):
             assert reached == pytest.approx(best[v], rel=0, abs=tolerance)
 
 
+@pytest.mark.parametrize("n_best", [1, 4, 30])
+@pytest.mark.parametrize("spread", [0.0, 0.3, 30.0])
+def test_bounds_leave_out_no_cut_of_the_best_codes(monkeypatch, n_best, spread):
+    monkeypatch.setattr(joint, "_LONGEST", 3)
+    X, _ = draw(80, 7)
+    scanned = []
+    kernel = joint._largest_edges
+    monkeypatch.setattr(
+        joint, "_largest_edges", lambda sums, *rest: scanned.append(len(sums)) or kernel(sums, *rest)
+    )
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        weights, codes = rng.normal(size=(80, 5)), rng.normal(size=(5, 30))
+        offsets = spread * rng.normal(size=30)
+        codes[:, 3] = 0
+        search = JointSearch(BinnedColumns(FeaturePoints(X), ALONE, None), ALONE)
+        edges, sums = search.largest_edges(weights, codes, offsets, n_best)
+        expected = np.abs(sums @ codes).max(axis=0)
+        assert (edges <= expected * (1 + 1e-12)).all()
+        best = np.argsort(-(offsets + expected))[:n_best]
+        np.testing.assert_allclose(edges[best], expected[best], rtol=1e-12)
+        assert set(np.argsort(-(offsets + edges))[:n_best]) == set(best)
+    if n_best == 1:
+        assert sum(scanned) < 0.5 * 20 * len(sums)
+
+
 def test_joint_search_of_constant_features():
     weights, codes = np.arange(6.0).reshape(3, 2), np.array([[1.0, -1.0, 0.5], [-2.0, 1.0, 3.0]])
     search = JointSearch(BinnedColumns(FeaturePoints(np.full((3, 4), 2.5)), ALONE, 16), ALONE)
-    best, sums = search.largest_edges(weights, codes)
+    best, sums = all_edges(search, weights, codes)
     np.testing.assert_allclose(best, np.abs(weights.sum(axis=0) @ codes))
     assert search.stump(sums, codes[:, 0])[1] == -np.inf
 
@@ -567,8 +599,8 @@ def test_threads_do_not_change_the_joint_search():
     weights, codes = rng.normal(size=(80, 5)), rng.normal(size=(5, 40))
     columns = BinnedColumns(FeaturePoints(X), ALONE, 16)
     with EagerTeam(3) as three:
-        best, sums = JointSearch(columns, ALONE).largest_edges(weights, codes)
-        best_3, sums_3 = JointSearch(columns, three).largest_edges(weights, codes)
+        best, sums = all_edges(JointSearch(columns, ALONE), weights, codes)
+        best_3, sums_3 = all_edges(JointSearch(columns, three), weights, codes)
     np.testing.assert_array_equal(best_3, best)
     np.testing.assert_array_equal(sums_3, sums)
 
@@ -581,7 +613,7 @@ def test_joint_search_does_not_depend_on_the_order_of_the_samples():
 
     def search(X, weights):
         search = JointSearch(BinnedColumns(FeaturePoints(X), ALONE, None), ALONE)
-        best, sums = search.largest_edges(weights, codes)
+        best, sums = all_edges(search, weights, codes)
         return best, [search.stump(sums, code) for code in codes.T]
 
     best, stumps = search(X, weights)

@@ -2,7 +2,8 @@
 
 For code v the signed weights of the samples are ``c_iv = sum_r C_ir P_rv``: n sets of weights,
 but of rank k. So the sums below every cut are taken once for the k columns of C, and one small
-product gives them for all n codes: O(m d k + cuts k n) instead of O(n m (k + d)).
+product gives them for all n codes: O(m d k + cuts k n) instead of O(n m (k + d)). Most cuts are
+left out of that product by a bound.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from ..parallel import ThreadTeam
 from .binned import BinnedColumns
 
 _RELATIVE_TIE = 1e-11  # edges this close count as equal; the first one wins
+_LONGEST = 256  # cuts that are looked at in any case
+_ROUNDING = 1e-9  # what a bound may be off by
 _WORTHWHILE = 1e-3  # a cut that gains less than this share over no cut at all is not made
 
 
@@ -142,8 +145,13 @@ class JointSearch:
         feature = int(self._feature[number])
         return feature, float(self._columns.thresholds[feature][number - self._first_cut[feature]])
 
-    def largest_edges(self, weights: NDArray, codes: NDArray) -> tuple[NDArray, NDArray]:
-        """Return for every code the largest absolute edge of any stump.
+    def largest_edges(
+        self, weights: NDArray, codes: NDArray, offsets: NDArray, n_best: int = 1
+    ) -> tuple[NDArray, NDArray]:
+        """Return the largest absolute edge of any stump, for the codes where it matters.
+
+        A cut's edge is at most the length of its sums times that of the code. So the longest sums
+        come first, and of the others only those that could still change the best codes.
 
         Parameters
         ----------
@@ -151,14 +159,32 @@ class JointSearch:
             The signed weights C.
         codes : ndarray of shape (n_classes, n_codes)
             The round's slice P_t of the projections.
+        offsets : ndarray of shape (n_codes,)
+            What is added to the edge of every code.
+        n_best : int, default=1
+            The edges of this many codes, those of the largest sums of offset and edge, are wanted.
 
         Returns
         -------
         tuple of ndarray
-            The edges, shape (n_codes,), and the `edge_sums` of C.
+            The edges, shape (n_codes,), at most the true ones for the other codes, and the
+            `edge_sums` of C.
         """
         sums = self.edge_sums(weights)
-        partial: list[NDArray] = []
+        lengths = np.sqrt(np.einsum("ij,ij->i", sums, sums))
+        longest = np.argsort(-lengths, kind="stable")[:_LONGEST]
+        edges = self._scan(sums[longest], codes)
+        n_best = min(n_best, len(edges))
+        least = np.partition(offsets + edges, -n_best)[-n_best]
+        reach = np.sqrt(np.einsum("ij,ij->j", codes, codes))
+        needed = np.min((least - offsets)[reach > 0] / reach[reach > 0], initial=np.inf)
+        rest = lengths >= (1 - _ROUNDING) * needed if needed > 0 else np.ones(len(sums), bool)
+        rest[longest] = False
+        return np.maximum(edges, self._scan(sums[rest], codes)), sums
+
+    def _scan(self, sums: NDArray, codes: NDArray) -> NDArray:
+        """Return the largest absolute edge of any of the cuts, for every code."""
+        partial = [np.zeros(codes.shape[1])]
 
         def scan(start: int, stop: int) -> None:
             best = np.zeros(codes.shape[1])
@@ -166,7 +192,7 @@ class JointSearch:
             partial.append(best)
 
         self._team.run(scan, len(sums), grain=1 + 100_000 // codes.size)
-        return np.max(partial, axis=0), sums
+        return np.max(partial, axis=0)
 
     def stump(self, edge_sums: NDArray, code: NDArray) -> tuple[int, float]:
         """Return (feature, threshold) of the best stump for one code.

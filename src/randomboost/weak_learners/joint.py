@@ -70,7 +70,8 @@ class JointLearner:
         """
         if not signed.any():
             return None
-        edges, sums = self._search.largest_edges(signed, codes)
+        wanted = 1 if self._learner is None else self._n_candidates
+        edges, sums = self._search.largest_edges(signed, codes, offsets, wanted)
         if self._learner is None:
             best = first_of_best(offsets + edges)
             cut = self._search.stump(sums, codes[:, best])
