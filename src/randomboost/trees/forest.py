@@ -132,7 +132,9 @@ def _add_scores(values, columns, limits, below, above, left, outputs, starts, sc
     ``values[column, i] > limit`` sends the classes of `above` right, else those of `below`.
     """
     n_classes = len(scores)
-    largest = np.max(np.diff(starts))
+    largest = 0
+    for t in range(len(starts) - 1):
+        largest = max(largest, starts[t + 1] - starts[t])
     block = min(_BLOCK, last - first)
     here = np.empty((largest, block), np.uint32)
     reach = np.empty(largest, np.uint32)  # the classes that can come to a node
@@ -140,7 +142,9 @@ def _add_scores(values, columns, limits, below, above, left, outputs, starts, sc
     sums = np.empty((n_classes, block), np.float32)
     for begin in range(first, last, block):
         n = min(block, last - begin)
-        sums[:, :n] = scores[:, begin : begin + n]
+        for r in range(n_classes):
+            for i in range(n):
+                sums[r, i] = scores[r, begin + i]
         for t in range(len(starts) - 1):
             start = starts[t]
             reach[0] = everyone
@@ -160,7 +164,9 @@ def _add_scores(values, columns, limits, below, above, left, outputs, starts, sc
                     here[node], values[column], begin, limit, low, change, here[child],
                     here[child + 1], n,
                 )  # fmt: skip
-        scores[:, begin : begin + n] = sums[:, :n]
+        for r in range(n_classes):
+            for i in range(n):
+                scores[r, begin + i] = sums[r, i]
 
 
 def add_scores(

@@ -181,7 +181,9 @@ def _fill_histograms(bins, codes, rows, classes, amounts, runs, columns, drawn_c
 def _right_sums(histogram, right_g, right_h):
     """Gradients and hessians right of every cut, in units."""
     above, below = histogram[ABOVE - 1], histogram[BELOW - 1]
-    right = np.sum(above)
+    right = np.int64(0)
+    for b in range(len(above)):
+        right += above[b]
     for b in range(len(right_g)):
         right += below[b] - above[b]
         right_g[b] = right >> 32
@@ -207,7 +209,9 @@ def _find_gains(right_g, right_h, sums, rules, unit, gains):
 def _drop_thin_cuts(counts, n_points, least_points, gains):
     """Set the gain of cuts to 0 that leave fewer points than wanted on a side."""
     above, below = counts[ABOVE - 1], counts[BELOW - 1]
-    right = np.sum(above)
+    right = np.int64(0)
+    for b in range(len(above)):
+        right += above[b]
     for b in range(len(gains)):
         right += below[b] - above[b]
         if min(right, n_points - right) < least_points:
@@ -291,9 +295,9 @@ def _part(bins, codes, rows, classes, pairs, begin, end, split, spare):
         number = classes[first]
         was_kept, was_moved = kept, moved
         if code[number] == LEFT:
-            kept += np.uint32(last - first)
-            rows[was_kept:kept] = rows[first:last]
-            pairs[was_kept:kept] = pairs[first:last]
+            for p in range(first, last):
+                rows[kept], pairs[kept] = rows[p], pairs[p]
+                kept += np.uint32(1)
         else:
             kept, moved = _part_run(
                 column, cut, np.uint32(code[number] == BELOW), rows, pairs, first, last, kept,
@@ -301,10 +305,12 @@ def _part(bins, codes, rows, classes, pairs, begin, end, split, spare):
             )  # fmt: skip
         classes[was_kept:kept] = number
         spare_classes[was_moved:moved] = number
-    rows[kept:end] = spare_rows[:moved]
-    classes[kept:end] = spare_classes[:moved]
-    pairs[kept:end] = spare_pairs[:moved]
-    return np.int64(kept)
+    middle = np.int64(kept)
+    for e in range(moved):
+        rows[middle + e] = spare_rows[e]
+        classes[middle + e] = spare_classes[e]
+        pairs[middle + e] = spare_pairs[e]
+    return middle
 
 
 @kernel

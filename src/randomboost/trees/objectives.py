@@ -56,8 +56,12 @@ def _weigh_row(p, weight):
 
 
 @kernel
-def _derive(p, y, weight, factor, total, hessians):
-    """Turn ``exp(F)`` into the gradients of the cross-entropy; fill in its sums and hessians."""
+def _derive(p, y, weight, factor, total, others, hessians):
+    """Turn ``exp(F)`` into the gradients of the cross-entropy; fill in its hessians.
+
+    `total` and `others` are zeros, and become the sums of ``exp(F)`` and the chances of all wrong
+    classes together.
+    """
     n_classes, n_samples = p.shape
     for begin in range(0, n_samples, _BLOCK):
         end = min(begin + _BLOCK, n_samples)
@@ -69,12 +73,11 @@ def _derive(p, y, weight, factor, total, hessians):
         # 1 - p loses all digits where p is close to 1; the sum of the others does not
         for i in range(begin, end):
             p[y[i], i] = 0
-        others = np.zeros(end - begin, np.float32)
         for r in range(n_classes):
-            _add_row(others, p[r, begin:end])
+            _add_row(others[begin:end], p[r, begin:end])
             _weigh_row(p[r, begin:end], weights)
         for i in range(begin, end):
-            slope = others[i - begin] * weight[i]
+            slope = others[i] * weight[i]
             p[y[i], i] = -slope
             hessians[y[i], i] = max(hessians[y[i], i], slope / _LARGEST_STEP)
 
@@ -116,8 +119,8 @@ class Softmax:
         np.subtract(scores, scores.max(axis=0), out=p)
         own = p[self._y, self._samples].astype(np.float64)
         np.exp(p, out=p)
-        total = np.zeros_like(p[0])
-        _derive(p, self._y, self._weight, self._factor, total, hessians)
+        total, others = np.zeros_like(p[:2])
+        _derive(p, self._y, self._weight, self._factor, total, others, hessians)
         loss = float(np.average(np.log(total) - own, weights=self._weight))
         return Slopes(loss, p, hessians)
 
