@@ -1,23 +1,20 @@
 """The scikit-learn face that all boosting classifiers of the package share.
 
-A subclass says how to train (`_make_trainer`) and how to score (`_scores`, `_staged_scores`);
-checking, encoding, scaling, splitting, stopping, progress and interruption are done here.
+A subclass says how to train (`_make_trainer`) and how to score (see `predictor`); checking,
+encoding, scaling, splitting, stopping, progress and interruption are done here.
 """
 
 from __future__ import annotations
 
 import copy
 import warnings
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.special import softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
@@ -25,8 +22,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
     validate_data,
 )
 
@@ -34,6 +29,7 @@ from .labels import class_factors, distinct_labels
 from .losses import Loss, get_loss
 from .merging import merge_samples
 from .parallel import OneBlasThread, ThreadTeam, resolve_threads
+from .predictor import BoostingPredictor
 from .progress import Progress
 from .scaling import StandardScaling
 from .solvers.corrective import solver_options
@@ -45,10 +41,9 @@ class FitInterruptedWarning(UserWarning):
     """A fit was stopped by Ctrl-C; the model holds the rounds done until then."""
 
 
-class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
+class BaseBoostingClassifier(BoostingPredictor):
     """Base class; see the subclasses for the parameters."""
 
-    _accept_sparse: ClassVar[bool] = False
     _kept: ClassVar[tuple[str, ...]] = ()  # what a file holds beside the model (see `files`)
     _parameter_constraints: ClassVar[dict[str, list]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
@@ -70,11 +65,6 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
         "verbose": ["verbose"],
     }
 
-    _encoding: TableEncoding | None
-    classes_: NDArray
-    n_estimators_: int
-    weights_: NDArray
-
     # -- what a subclass says ------------------------------------------------------------------
 
     def _get_loss(self) -> Loss:
@@ -84,14 +74,6 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _probability_scale(self) -> float:
         """Return the factor s of the probabilities ``softmax(s F)``."""
         return getattr(self._get_loss(), "proba_scale", 1.0)
-
-    def _allows_missing(self) -> bool:
-        """Whether the data may have missing values."""
-        return False
-
-    def _finiteness(self, X: Any) -> Any:
-        """Return what scikit-learn is to check: missing values are for dense data only."""
-        return "allow-nan" if self._allows_missing() and not sp.issparse(X) else True
 
     def _stops_early(self, n_samples: int, given: bool) -> bool:
         """Whether to stop early, by the number of samples and whether X_val is given."""
@@ -108,18 +90,6 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def _finish(self, model: Model) -> None:
         """Set the fitted attributes of the method from the trained model."""
-
-    @abstractmethod
-    def _scores(self, X: Any, team: ThreadTeam) -> NDArray:
-        """Return the scores of scaled data, (k, m)."""
-
-    @abstractmethod
-    def _staged_scores(self, X: Any) -> Iterator[NDArray]:
-        """Yield the scores of scaled data after every round, (k, m)."""
-
-    @abstractmethod
-    def _largest_margin(self) -> float:
-        """Return the largest margin that any sample could have."""
 
     # -- fitting -------------------------------------------------------------------------------
 
@@ -277,16 +247,6 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             )
         return X_val, self._class_numbers(y_val, "y_val")
 
-    def _class_numbers(self, y: NDArray, name: str) -> NDArray[np.int64]:
-        known = set(self.classes_.tolist())
-        for label in distinct_labels(y, name).tolist():
-            if label not in known:
-                raise ValueError(
-                    f"{name} has labels that the training data has not, such as {label!s}: leave "
-                    "those samples out"
-                )
-        return np.searchsorted(self.classes_, y)
-
     def _split(self, X: Any, codes: NDArray, sample_weight: NDArray) -> tuple[Any, ...]:
         """Set a validation part aside, stratified where every class has two samples."""
         n_val = int(np.ceil(self.validation_fraction * len(codes)))
@@ -413,20 +373,6 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
             if loss is not None:
                 noted["validation_loss"] = loss
 
-    @property
-    def _has_stages(self) -> bool:
-        """Whether the model after every round is known: not where its weights were not saved."""
-        path = getattr(self, "_path", None)
-        return path is None or len(path) >= self.n_estimators_
-
-    def _need_path(self, what: str) -> None:
-        """Raise where the weights after every round are needed but were not saved."""
-        if not self._has_stages:
-            raise ValueError(
-                f"{what} of a totally corrective model needs its weights after every round, which "
-                "the file that it was loaded from has not: save it with dense=True"
-            )
-
     def _append_history(self, history: Sequence[dict[str, float]], n_start: int) -> None:
         new = {key: np.array([noted[key] for noted in history]) for key in (history or [{}])[0]}
         old = getattr(self, "train_history_", {}) if n_start else {}
@@ -438,8 +384,6 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def _model(self) -> Model:
         """Return the fitted model in the form that a trainer goes on from."""
-
-    # -- using ---------------------------------------------------------------------------------
 
     def _learn_encoding(self, X: Any, y: Any) -> TableEncoding | None:
         """Return how the categories of a table become numbers, where there are any."""
@@ -456,226 +400,3 @@ class BaseBoostingClassifier(ClassifierMixin, BaseEstimator, ABC):
                 "(RBoostRankClassifier with weak_learner='tree')"
             )
         return TableEncoding.learn(X, y)
-
-    def _encoded(self, X: Any) -> Any:
-        """Return a table with numbers in place of categories; all else as it is."""
-        return X if self._encoding is None or not is_table(X) else self._encoding.apply(X)
-
-    def _checked(self, X: Any) -> Any:
-        return validate_data(
-            self,
-            self._encoded(X),
-            reset=False,
-            accept_sparse="csr" if self._accept_sparse else False,
-            dtype=[np.float64, np.float32],
-            order="C",
-            ensure_all_finite=self._finiteness(X),
-        )
-
-    def _scaled(self, X: Any) -> Any:
-        X = X.astype(self._dtype, copy=False)
-        if sp.issparse(X):
-            X = X.sorted_indices()  # sums run in the order of the features
-        return X if self._scaling is None else self._scaling.apply(X)
-
-    def _prepared(self, X: Any) -> Any:
-        check_is_fitted(self)
-        return self._scaled(self._checked(X))
-
-    def _as_decision(self, scores: NDArray) -> NDArray:
-        if len(self.classes_) == 2:
-            return (scores[1] - scores[0]).astype(self._dtype)
-        return np.ascontiguousarray(scores.T).astype(self._dtype, copy=False)
-
-    def _as_labels(self, decision: NDArray) -> NDArray:
-        best = decision > 0 if decision.ndim == 1 else decision.argmax(axis=1)
-        return self.classes_[best.astype(np.intp)]
-
-    def _as_probabilities(self, decision: NDArray) -> NDArray:
-        if decision.ndim == 1:
-            decision = np.stack([np.zeros_like(decision), decision], axis=1)
-        return softmax(self._proba_scale * decision, axis=1)
-
-    def decision_function(self, X: Any) -> NDArray:
-        """Return the score of every class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Data.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
-            Scores F_r; for two classes F_1 - F_0. float32 for a model trained on float32.
-        """
-        X = self._prepared(X)
-        with ThreadTeam(resolve_threads(self.n_jobs) if X.shape[0] > 64 else 1) as team:
-            return self._as_decision(self._scores(X, team))
-
-    def predict(self, X: Any) -> NDArray:
-        """Return the class with the highest score.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Data.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Class labels.
-        """
-        return self._as_labels(self.decision_function(X))
-
-    def predict_proba(self, X: Any) -> NDArray:
-        """Return class probabilities, ``softmax(s F)``.
-
-        The factor s belongs to the loss: 2 for the exponential loss, 1 for all others. It makes
-        the probabilities the true ones at the minimum of the expected pairwise loss, where
-        ``F_y - F_r = log(p_y / p_r) / s``. Boosting drives scores far apart, so on few samples
-        the probabilities tend to be too sure; those of trees with the softmax loss are the best.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Data.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Probabilities in the order of `classes_`.
-        """
-        return self._as_probabilities(self.decision_function(X))
-
-    def staged_decision_function(self, X: Any) -> Iterator[NDArray]:
-        """Yield `decision_function` of the model after every round.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Data.
-
-        Yields
-        ------
-        ndarray
-            As `decision_function`.
-        """
-        X = self._prepared(X)
-        self._need_path("a staged prediction")
-        for scores in self._staged_scores(X):
-            yield self._as_decision(scores)
-
-    def staged_predict(self, X: Any) -> Iterator[NDArray]:
-        """Yield `predict` of the model after every round.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Data.
-
-        Yields
-        ------
-        ndarray
-            As `predict`.
-        """
-        for decision in self.staged_decision_function(X):
-            yield self._as_labels(decision)
-
-    def staged_predict_proba(self, X: Any) -> Iterator[NDArray]:
-        """Yield `predict_proba` of the model after every round.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Data.
-
-        Yields
-        ------
-        ndarray
-            As `predict_proba`.
-        """
-        for decision in self.staged_decision_function(X):
-            yield self._as_probabilities(decision)
-
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """Yield the accuracy of the model after every round.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Data.
-        y : array-like of shape (n_samples,)
-            True labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights.
-
-        Yields
-        ------
-        float
-            Accuracy.
-        """
-        y = column_or_1d(y)
-        check_consistent_length(X, y, sample_weight)
-        for labels in self.staged_predict(X):
-            yield float(np.average(labels == y, weights=sample_weight))
-
-    def margins(self, X: Any, y: Any) -> NDArray:
-        """Return the normalised multi-class margins.
-
-        The margin of a sample is the score of its class less the highest score of another,
-        divided by the largest value that difference could take: it lies in [-1, 1] and is
-        positive where the sample is classified rightly.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Data.
-        y : array-like of shape (n_samples,)
-            True labels.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The margins.
-        """
-        X = self._prepared(X)
-        y = np.asarray(y)
-        if y.shape != (X.shape[0],):
-            raise ValueError(
-                f"y has shape {y.shape} but X has {X.shape[0]} rows: pass one label a row"
-            )
-        codes = self._class_numbers(y, "y")
-        with ThreadTeam(resolve_threads(self.n_jobs)) as team:
-            scores = self._scores(X, team)
-        samples = np.arange(len(y))
-        own = scores[codes, samples].astype(np.float64)
-        scores[codes, samples] = -np.inf
-        largest = self._largest_margin()
-        margins = (own - scores.max(axis=0)) / (largest if largest > 0 else 1.0)
-        return np.clip(margins, -1.0, 1.0)  # sums of single precision go a little beyond
-
-    def save(self, path: Any, *, dense: bool = False, notes: dict[str, Any] | None = None) -> None:
-        """Write the fitted model to a file that `randomboost.load` reads.
-
-        Parameters
-        ----------
-        path : path
-            The file, ``.rboost`` by custom; one that is there is replaced, as a whole or not at
-            all.
-        dense : bool, default=False
-            Store also what can be made from the seed, the projections in use, and the weights
-            after every round, which staged predictions and a warm start of totally corrective
-            models need. The file grows with the number of classes then.
-        notes : dict or None, default=None
-            Anything JSON can hold, kept in the file for `randomboost.files.describe`.
-        """
-        from .files import save
-
-        save(self, path, dense=dense, notes=notes)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._accept_sparse
-        tags.input_tags.allow_nan = self._allows_missing()
-        return tags

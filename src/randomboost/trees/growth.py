@@ -154,7 +154,7 @@ def _fill_two(histogram, column, other_histogram, other_column, rows, amounts, b
 
 @kernel
 def _fill_histograms(bins, codes, rows, classes, amounts, runs, columns, drawn_codes, histograms):
-    """Fill the histograms (way, bin) of one or two drawn splits, two in hardly more than one's time.
+    """Fill the histograms (way, bin) of one or two drawn splits, two in little more time than one.
 
     Points of classes that go left whatever their value are in none.
     """
