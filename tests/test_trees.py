@@ -22,7 +22,7 @@ from randomboost.trees import growth
 from randomboost.trees.bins import bin_values, find_edges
 from randomboost.trees.codes import ABOVE, BELOW, LEFT, N_CODES, class_codes, class_masks
 from randomboost.trees.directions import Directions, find_discriminants, project
-from randomboost.trees.forest import Forest, Tree, add_scores
+from randomboost.trees.forest import Forest, Passage, Tree
 from randomboost.trees.growth import Rules, find_units, grow_tree, mass_below, select_points
 from randomboost.trees.objectives import make_objective
 
@@ -756,15 +756,14 @@ def test_scores_of_a_forest(k, m, kind):
         expected.append(walked(tree, weight, values, codes, expected[-1]))
     scores = start.copy()
     for t, tree in enumerate(trees):  # one after the other
-        add_scores(tree, weights[t : t + 1], values, tree.thresholds, codes, scores, ONE)
+        passage = Passage(tree, weights[t : t + 1], tree.thresholds, codes)
+        passage.add(values, scores, ONE)
         assert_array_equal(scores, expected[t + 1])
     forest = Forest(trees)
     for n_threads in (1, 3):
         together = start.copy()
         with ThreadTeam(n_threads) as team:
-            add_scores(
-                forest, weights, values, forest.thresholds, codes, together, team, forest.starts
-            )
+            Passage(forest, weights, forest.thresholds, codes).add(values, together, team)
         assert_array_equal(together, expected[-1])
 
 

@@ -12,7 +12,7 @@ from .random_stream import scrambled
 from .search.memory import check_memory
 from .training import Model, Trainer, TrainingData
 from .trees.bins import bin_values, find_edges
-from .trees.forest import Tree, add_scores
+from .trees.forest import Passage, Tree
 from .trees.growth import Rules, find_units, grow_tree, mass_below, select_points
 from .trees.objectives import make_objective
 
@@ -144,8 +144,8 @@ class TreeTrainer(Trainer):
         self, scores: NDArray, tree: Tree, weight: float, values: NDArray, limits: NDArray
     ) -> None:
         """Add a weighted tree to scores."""
-        rows = self._view.by_row(scores)
-        add_scores(tree, np.array([weight]), values, limits, self._view.codes, rows, self._team)
+        passage = Passage(tree, np.array([weight]), limits, self._view.codes)
+        passage.add(values, self._view.by_row(scores), self._team)
 
     def _add_to_validation(self, tree: Tree, weight: float) -> None:
         if self._val_values is not None:

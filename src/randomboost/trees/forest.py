@@ -2,8 +2,7 @@
 
 A node is visited once for a sample, not once for every class: the classes that are still at a
 node are the bits of a word, and a split sends some of the bits right. Nodes are worked through
-in their order, parents first, for a block of samples at a time, which the compiler turns into
-vector instructions.
+parents first for a block of samples at a time, which the compiler turns into vector instructions.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _DE_BRUIJN = np.uint32(0x077CB531)  # its 5-bit windows all differ, so they tell
 _PLACES = np.zeros(_WORD, dtype=np.int64)
 for _place in range(_WORD):
     _PLACES[((0x077CB531 << _place) & 0xFFFFFFFF) >> 27] = _place
-_BLOCK = 512  # samples that go through a tree side by side
+_BLOCK = 1024  # samples that go through a tree side by side
 
 
 @dataclass(frozen=True)
@@ -126,7 +125,43 @@ def _add_leaf(here, reach, output, n, sums):
 
 
 @kernel
-def _add_scores(values, columns, limits, below, above, left, outputs, starts, scores, first, last):
+def _lay_out(left, starts, order, slots):
+    """Fill in an order for the nodes of trees and slots for their words; return how many slots.
+
+    A tree is walked through depth first, so that few words are in use at a time, and those stay in
+    the fastest cache. A node's slot is free again when its children have theirs.
+    """
+    most = 0
+    for t in range(len(starts) - 1):
+        start, size = starts[t], starts[t + 1] - starts[t]
+        free = np.arange(size, -1, -1)  # the lowest slot is the last one
+        n_free = size
+        slots[start] = free[n_free]
+        waiting = np.empty(size, np.int64)
+        waiting[0] = 0
+        n_waiting = 1
+        for e in range(size):
+            n_waiting -= 1
+            node = waiting[n_waiting]
+            order[start + e] = node
+            child = left[start + node]
+            if child >= 0:
+                for side in range(2):
+                    n_free -= 1
+                    slots[start + child + side] = free[n_free]
+                    most = max(most, free[n_free])
+                    waiting[n_waiting] = child + side
+                    n_waiting += 1
+            free[n_free] = slots[start + node]
+            n_free += 1
+    return most + 1
+
+
+@kernel
+def _add_scores(
+    values, columns, limits, below, above, left, outputs, starts, order, slots, n_slots, scores,
+    first, last,
+):  # fmt: skip
     """Add trees to ``scores[:, first:last]`` of up to 32 classes.
 
     ``values[column, i] > limit`` sends the classes of `above` right, else those of `below`.
@@ -136,7 +171,7 @@ def _add_scores(values, columns, limits, below, above, left, outputs, starts, sc
     for t in range(len(starts) - 1):
         largest = max(largest, starts[t + 1] - starts[t])
     block = min(_BLOCK, last - first)
-    here = np.empty((largest, block), np.uint32)
+    here = np.empty((n_slots, block), np.uint32)
     reach = np.empty(largest, np.uint32)  # the classes that can come to a node
     everyone = np.uint32((np.uint64(1) << np.uint64(n_classes)) - np.uint64(1))
     sums = np.empty((n_classes, block), np.float32)
@@ -148,38 +183,29 @@ def _add_scores(values, columns, limits, below, above, left, outputs, starts, sc
         for t in range(len(starts) - 1):
             start = starts[t]
             reach[0] = everyone
-            here[0] = everyone
-            for node in range(starts[t + 1] - start):
+            here[slots[start]] = everyone
+            for e in range(start, starts[t + 1]):
+                node = order[e]
+                words = here[slots[start + node]]
                 child = left[start + node]
                 if child < 0:
-                    _add_leaf(here[node], reach[node], outputs[start + node], n, sums)
+                    _add_leaf(words, reach[node], outputs[start + node], n, sums)
                     continue
-                column = columns[start + node]
-                limit = limits[start + node]
                 low = below[start + node]
                 change = low ^ above[start + node]
                 reach[child] = reach[node]
                 reach[child + 1] = reach[node] & (low | above[start + node])
                 _split(
-                    here[node], values[column], begin, limit, low, change, here[child],
-                    here[child + 1], n,
+                    words, values[columns[start + node]], begin, limits[start + node], low, change,
+                    here[slots[start + child]], here[slots[start + child + 1]], n,
                 )  # fmt: skip
         for r in range(n_classes):
             for i in range(n):
                 scores[r, begin + i] = sums[r, i]
 
 
-def add_scores(
-    trees: Any,
-    weights: NDArray,
-    values: NDArray,
-    limits: NDArray,
-    codes: NDArray[np.uint8],
-    scores: NDArray[np.float32],
-    team: ThreadTeam,
-    starts: NDArray[np.int64] | None = None,
-) -> None:
-    """Add the weighted outputs of trees to scores.
+class Passage:
+    """Trees made ready for samples to go through.
 
     Parameters
     ----------
@@ -187,34 +213,48 @@ def add_scores(
         One tree or many.
     weights : ndarray of shape (n_trees,)
         Their weights.
-    values : ndarray of shape (n_directions, n_samples)
-        What the splits look at: values, or bins.
     limits : ndarray
-        The cut of every node in the same terms.
+        The cut of every node, in the terms of the values that samples come with.
     codes : ndarray of uint8 of shape (n_codes, n_classes)
         Class codes.
-    scores : ndarray of float32 of shape (n_classes, n_samples)
-        Scores, changed in place.
-    team : ThreadTeam
-        Threads.
-    starts : ndarray of int64 or None
-        Where each tree's nodes begin, for many trees.
     """
-    if starts is None:
-        starts = np.array([0, len(trees.columns)])
-    factor = np.repeat(weights.astype(np.float32), np.diff(starts))
-    outputs = (trees.values * factor).astype(np.float32)
-    numbers = np.maximum(trees.codes, 0)
-    cuts = limits.astype(values.dtype)
-    for lowest in range(0, len(scores), _WORD):
-        part = scores[lowest : lowest + _WORD]
-        masks = class_masks(codes, lowest, lowest + len(part))
-        below, above = masks[:, 0][numbers], masks[:, 1][numbers]
 
-        def work(first: int, last: int, args: tuple = (below, above), part: NDArray = part) -> None:
-            _add_scores(
-                values, trees.columns, cuts, *args, trees.left, outputs, starts, part, first,
-                last,
-            )  # fmt: skip
+    def __init__(
+        self, trees: Tree | Forest, weights: NDArray, limits: NDArray, codes: NDArray[np.uint8]
+    ) -> None:
+        starts = trees.starts if isinstance(trees, Forest) else np.array([0, len(trees.columns)])
+        factor = np.repeat(weights.astype(np.float32), np.diff(starts))
+        outputs = (trees.values * factor).astype(np.float32)
+        order, slots = np.empty((2, len(outputs)), dtype=np.int64)
+        n_slots = _lay_out(trees.left, starts, order, slots)
+        self._columns, self._limits = trees.columns, limits
+        self._rest = trees.left, outputs, starts, order, slots, n_slots
+        self._masks = []
+        for lowest in range(0, codes.shape[1], _WORD):
+            masks = class_masks(codes, lowest, min(lowest + _WORD, codes.shape[1]))
+            self._masks.append(masks[np.maximum(trees.codes, 0)].T.copy())
 
-        team.run(work, scores.shape[1], grain=1 + 2_000_000 // max(len(outputs) * len(part), 1))
+    def add(self, values: NDArray, scores: NDArray[np.float32], team: ThreadTeam) -> None:
+        """Add the weighted outputs of the trees to scores.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_directions, n_samples)
+            What the splits look at: values, or bins.
+        scores : ndarray of float32 of shape (n_classes, n_samples)
+            Scores, changed in place.
+        team : ThreadTeam
+            Threads.
+        """
+        cuts = self._limits.astype(values.dtype)
+        for number, (below, above) in enumerate(self._masks):
+            part = scores[number * _WORD : (number + 1) * _WORD]
+
+            def work(first: int, last: int, args: tuple = (below, above, part)) -> None:
+                below, above, part = args
+                _add_scores(
+                    values, self._columns, cuts, below, above, *self._rest, part, first, last
+                )
+
+            n_nodes = len(self._columns)
+            team.run(work, scores.shape[1], grain=1 + 2_000_000 // max(n_nodes * len(part), 1))

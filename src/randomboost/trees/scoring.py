@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..parallel import ThreadTeam
-from .forest import Forest, Tree, add_scores
+from .forest import Forest, Passage, Tree
 
 _BLOCK_BYTES = 1 << 22  # values of the samples that are scored together
 
@@ -43,6 +43,7 @@ class ForestScorer:
         used = np.unique(forest.columns[forest.columns >= 0]).astype(np.int64)
         self._along, self._n_used = view.along(used), len(used)
         self._forest = Forest([_renumbered(tree, used) for tree in forest])
+        self._passage = Passage(self._forest, weights, self._forest.thresholds, view.codes)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._arguments
@@ -67,8 +68,7 @@ class ForestScorer:
         """
         n_samples = X.shape[0]
         out = np.empty((len(self._baseline), n_samples), dtype=np.float32)
-        forest = self._forest
-        together = max(512, _BLOCK_BYTES // (8 * self._n_used * self._view.n_rows(1)))
+        together = max(1024, _BLOCK_BYTES // (8 * self._n_used * self._view.n_rows(1)))
         alone = ThreadTeam(1)  # a block is one thread's, so that its values stay in the cache
 
         def work(first: int, last: int) -> None:
@@ -76,10 +76,7 @@ class ForestScorer:
                 end = min(begin + together, last)
                 values = self._view.values(X[begin:end], self._along, alone)
                 scores = self._start(end - begin)
-                add_scores(
-                    forest, self._weights, values, forest.thresholds, self._view.codes,
-                    self._view.by_row(scores), alone, forest.starts,
-                )  # fmt: skip
+                self._passage.add(values, self._view.by_row(scores), alone)
                 out[:, begin:end] = scores
 
         team.run(work, n_samples, grain=256)
@@ -103,8 +100,6 @@ class ForestScorer:
         values = self._view.values(X, self._along, team)
         scores = self._start(X.shape[0])
         for t, tree in enumerate(self._forest):
-            add_scores(
-                tree, self._weights[t : t + 1], values, tree.thresholds, self._view.codes,
-                self._view.by_row(scores), team,
-            )  # fmt: skip
+            passage = Passage(tree, self._weights[t : t + 1], tree.thresholds, self._view.codes)
+            passage.add(values, self._view.by_row(scores), team)
             yield scores.copy()
