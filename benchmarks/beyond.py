@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Iterator
 from functools import cache, lru_cache, partial
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -218,7 +219,7 @@ def options() -> argparse.Namespace:
 def run(results: Results, chosen: argparse.Namespace) -> None:
     """Measure what is chosen and not there yet."""
     models = chosen.models
-    if LAST in models and peers.CatBoostClassifier is None:
+    if LAST in models and find_spec("catboost") is None:
         print(f"{LAST} is not installed: left out")
         models = [name for name in models if name != LAST]
     jobs = list(all_jobs(chosen.only, models, chosen.splits))
@@ -232,7 +233,7 @@ def run(results: Results, chosen: argparse.Namespace) -> None:
         f"{len(jobs)} measurements, about {minutes:.1f} minutes on two idle cores "
         f"(the last {slow:.1f} for {LAST})"
     )
-    extra = {} if peers.CatBoostClassifier is None else {"catboost": version("catboost")}
+    extra = {} if find_spec("catboost") is None else {"catboost": version("catboost")}
     results.put("environment", {**environment(), **extra})
     settings = {name: fingerprint(name) for name in models}
     results.put("settings", {**results.records.get("settings", {}), **settings})
