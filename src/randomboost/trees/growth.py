@@ -22,6 +22,7 @@ from .codes import ABOVE, BELOW, LEFT
 _COLUMN, _CODE, _CUT, _LEFT, _RIGHT = 0, 1, 2, 3, 4
 _GAIN, _GRADIENT, _HESSIAN = 0, 1, 2
 _PARALLEL = 1 << 15  # points of a node from which on threads share its search
+_TOGETHER = 16  # drawn splits whose histograms are filled together
 _NONE = -1
 _LARGEST = 2.0**31 - 2.0**20  # whole numbers that a sum may reach, less what rounding may add
 _LEAST_RIDGE = 1e-12  # an empty side of a cut has no curvature to divide by
@@ -143,38 +144,55 @@ def _fill(histogram, column, rows, amounts, begin, end):
 
 
 @kernel
-def _fill_two(histogram, column, other_histogram, other_column, rows, amounts, begin, end):
-    """Add the amounts of some points to their bins along two directions."""
+def _fill_four(h1, column1, h2, column2, h3, column3, h4, column4, rows, amounts, begin, end):
+    """Add the amounts of some points to their bins along four directions."""
     for p in range(np.uint32(begin), np.uint32(end)):
         row = np.uint32(rows[p])
         amount = amounts[p]
-        histogram[np.uint32(column[row])] += amount
-        other_histogram[np.uint32(other_column[row])] += amount
+        h1[np.uint32(column1[row])] += amount
+        h2[np.uint32(column2[row])] += amount
+        h3[np.uint32(column3[row])] += amount
+        h4[np.uint32(column4[row])] += amount
 
 
 @kernel
-def _fill_histograms(bins, codes, rows, classes, amounts, runs, columns, drawn_codes, histograms):
-    """Fill the histograms (way, bin) of one or two drawn splits, two in little more time than one.
+def _fill_histograms(
+    bins, codes, rows, classes, amounts, runs, columns, drawn_codes, histograms, ways, active
+):
+    """Fill the histograms (split, way, bin) of drawn splits, up to four at a time.
 
-    Points of classes that go left whatever their value are in none.
+    Points of classes that go left whatever their value are in none. `ways` and `active` are room
+    for the way of a class at every split, and for the splits where it has one.
     """
     histograms[:] = 0
-    last = len(columns) - 1
-    code, other_code = codes[drawn_codes[0]], codes[drawn_codes[last]]
-    column, other_column = bins[columns[0]], bins[columns[last]]
     for e in range(len(runs) - 1):
         begin, end = runs[e], runs[e + 1]
-        way = code[classes[begin]]
-        other = other_code[classes[begin]] if last else LEFT
-        if way != LEFT and other != LEFT:
-            _fill_two(
-                histograms[0, way - 1], column, histograms[1, other - 1], other_column, rows,
-                amounts, begin, end,
-            )  # fmt: skip
-        elif way != LEFT:
-            _fill(histograms[0, way - 1], column, rows, amounts, begin, end)
-        elif other != LEFT:
-            _fill(histograms[1, other - 1], other_column, rows, amounts, begin, end)
+        n = 0
+        for j in range(len(columns)):
+            way = codes[drawn_codes[j], classes[begin]]
+            ways[n], active[n] = way - 1, j
+            n += way != LEFT
+        j = 0
+        while j + 4 <= n:
+            _fill_four(
+                histograms[active[j], ways[j]],
+                bins[columns[active[j]]],
+                histograms[active[j + 1], ways[j + 1]],
+                bins[columns[active[j + 1]]],
+                histograms[active[j + 2], ways[j + 2]],
+                bins[columns[active[j + 2]]],
+                histograms[active[j + 3], ways[j + 3]],
+                bins[columns[active[j + 3]]],
+                rows,
+                amounts,
+                begin,
+                end,
+            )
+            j += 4
+        while j < n:
+            histogram, column = histograms[active[j], ways[j]], bins[columns[active[j]]]
+            _fill(histogram, column, rows, amounts, begin, end)
+            j += 1
 
 
 @kernel
@@ -227,24 +245,25 @@ def _search(
     least_points = rules[2]
     runs = np.empty(codes.shape[1] + 1, np.int64)
     runs = runs[: _find_runs(classes, begin, end, runs) + 1]
-    histograms = np.empty((2, 2, n_bins), np.int64)
-    counts = np.empty((2, 2, n_bins), np.int64)
+    histograms = np.empty((_TOGETHER, 2, n_bins), np.int64)
+    counts = np.empty((_TOGETHER if least_points > 1 else 0, 2, n_bins), np.int64)
     ones = np.ones(end if least_points > 1 else 0, np.int64)
+    ways, active = np.empty(_TOGETHER + 1, np.int64), np.empty(_TOGETHER + 1, np.int64)
     right_g, right_h = np.empty(n_bins, np.int32), np.empty(n_bins, np.int32)  # below 2**31
     gains = np.empty(n_bins)
     found[0] = 0.0
     split[_COLUMN] = _NONE
-    for one in range(first, last, 2):
-        two = slice(one, min(one + 2, last))
-        drawn = columns[two], drawn_codes[two]
-        _fill_histograms(bins, codes, rows, classes, pairs, runs, *drawn, histograms)
+    for start in range(first, last, _TOGETHER):
+        stop = min(start + _TOGETHER, last)
+        drawn = columns[start:stop], drawn_codes[start:stop]
+        _fill_histograms(bins, codes, rows, classes, pairs, runs, *drawn, histograms, ways, active)
         if least_points > 1:
-            _fill_histograms(bins, codes, rows, classes, ones, runs, *drawn, counts)
-        for j in range(two.start, two.stop):
-            _right_sums(histograms[j - one], right_g, right_h)
+            _fill_histograms(bins, codes, rows, classes, ones, runs, *drawn, counts, ways, active)
+        for j in range(start, stop):
+            _right_sums(histograms[j - start], right_g, right_h)
             _find_gains(right_g, right_h, sums, rules, unit, gains)
             if least_points > 1:
-                _drop_thin_cuts(counts[j - one], end - begin, least_points, gains)
+                _drop_thin_cuts(counts[j - start], end - begin, least_points, gains)
             for b in range(n_bins - 1):
                 if gains[b] > found[0]:
                     found[0] = gains[b]
