@@ -253,8 +253,10 @@ def _complexity(plan: Plan, results: Results) -> Any:
         axis.set_xticks(values, [str(v) for v in values], fontsize=8)
         axis.minorticks_off()
         axis.set_xlabel(letter)
-        axis.legend(fontsize=7, frameon=False)
+        axis.legend(fontsize=7, frameon=False, loc="upper left")
         _frame(axis)
+    low, high = axes[0, 0].get_ylim()
+    axes[0, 0].set_ylim(low, 4 * high)  # room for the legends
     axes[0, 0].set_ylabel("CPU seconds of a fit")
     figure.tight_layout()
     return figure
