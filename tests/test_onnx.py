@@ -21,6 +21,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from randomboost import AdaBoostECCClassifier, AdaBoostMHClassifier, RBoostRankClassifier
 from randomboost.tables import TablePreparation
 from randomboost.trees.codes import LEFT
+from randomboost.trees.scoring import ForestScorer
 
 onnx = pytest.importorskip("onnx")
 ort = pytest.importorskip("onnxruntime")
@@ -149,6 +150,7 @@ def test_missing_values(name):
 def test_a_class_that_no_split_concerns():
     model = RBoostRankClassifier(8, random_state=0).fit(X[TRAIN], y[TRAIN])
     model._projection.codes[:, 0] = LEFT  # class 0 always goes to the leftmost leaf
+    model._scorer = ForestScorer(*model._scorer._arguments)
     scores = run(to_onnx(model, raw_scores=True), FLOATS)[1]
     assert (scores[:, 0] == scores[0, 0]).all()
     np.testing.assert_allclose(scores, model.decision_function(FLOATS), rtol=1e-6, atol=1e-6)
