@@ -60,7 +60,8 @@ class RBoostProjClassifier(CodedClassifier):
         relative to its value. "violation": when no constraint of the dual is violated by more
         than `tol` and a thousandth of nu, which is as far as w is solved for. With
         `iterations_per_round` either is believed only if it still holds when w is solved for
-        fully.
+        fully, for "objective" before and after the round; as that takes long, it is tested at
+        most every 32 rounds after some tests in vain.
     tol : float, default=1e-6
         The tolerance epsilon of `stopping`.
     solver_options : dict or None, default=None
