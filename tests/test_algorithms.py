@@ -394,7 +394,7 @@ def signed_weights(rng, k, m):
     return signed.reshape(-1)
 
 
-@pytest.mark.parametrize("n_columns", [3, 15])
+@pytest.mark.parametrize("n_columns", [3, 15, 20])
 @pytest.mark.parametrize("n_samples", [5, 40])  # both ways of taking the moments
 def test_wlda_direction_on_projected_points(n_samples, n_columns):
     rng = np.random.default_rng(n_samples)
@@ -404,7 +404,8 @@ def test_wlda_direction_on_projected_points(n_samples, n_columns):
     columns = np.sort(rng.choice(20, n_columns, replace=False))
     learner = WLDALearner(points, None)
     found = learner._direction(weights, columns)
-    expected = plain_lda(points.block(columns), weights)
+    ridge = n_columns / min(n_columns, 3 * 6)  # 3 classes, 6 features
+    expected = plain_lda(points.block(columns), weights, ridge)
     np.testing.assert_allclose(found, expected / np.abs(expected).max(), atol=1e-7)
 
 

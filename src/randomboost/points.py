@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 
 from .compiling import kernel
 from .merging import distinct_rows
@@ -145,6 +146,33 @@ class ProjectedPoints:
         rows = self.projection.rows(columns, (0, self.n_features), np.float64)
         return np.einsum("v,rvj->rj", coefficients, rows).astype(self.dtype)
 
+    def basis(self, columns: NDArray[np.int64]) -> NDArray | None:
+        """Return B with values ``B z`` in some columns, where z is shorter than the values.
+
+        z has the features in the place of the point's class and 0 in those of the others.
+        """
+        length = self.projection.n_classes * self.n_features
+        if sp.issparse(self.features) or length >= len(columns):
+            return None
+        rows = self.projection.rows(columns, (0, self.n_features), np.float64)
+        return rows.transpose(1, 0, 2).reshape(len(columns), length)
+
+    def ridge(self, columns: NDArray[np.int64]) -> float:
+        """Return the share of the whole variance to add to each one: 1 / dimensions filled."""
+        return 1.0 / min(len(columns), self.projection.n_classes * self.n_features)
+
+    def _class_moments(self, weights: NDArray) -> tuple[NDArray, NDArray]:
+        """Return what every class adds to the weighted means of x and of x x'."""
+        weights = weights.reshape(self.projection.n_classes, -1) / weights.sum()
+        squares = np.stack([(self.features * weight) @ self.features.T for weight in weights])
+        return weights @ self.features.T, squares
+
+    def basis_moments(self, weights: NDArray) -> tuple[NDArray, NDArray]:
+        """Return weighted mean and covariance of the z of `basis`, for weights >= 0."""
+        means, squares = self._class_moments(weights)
+        mean = means.ravel()
+        return mean, block_diag(*squares) - np.outer(mean, mean)
+
     def moments(self, weights: NDArray, columns: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
         """Return weighted mean and covariance of some columns, for weights >= 0.
 
@@ -156,15 +184,12 @@ class ProjectedPoints:
             self.n_points // self.projection.n_classes
         ):
             return _moments(self.block(columns), weights)
-        total = weights.sum()
+        means, squares = self._class_moments(weights)
         rows = self.projection.rows(columns, (0, self.n_features), np.float64)
-        mean = np.zeros(len(columns))
+        mean = np.einsum("rvj,rj->v", rows, means)
         square = np.zeros((len(columns), len(columns)))
-        for row, weight in zip(
-            rows, weights.reshape(self.projection.n_classes, -1) / total, strict=True
-        ):
-            mean += row @ (self.features @ weight)
-            square += row @ ((self.features * weight) @ self.features.T) @ row.T
+        for row, own in zip(rows, squares, strict=True):
+            square += row @ own @ row.T
         return mean, square - np.outer(mean, mean)
 
     def fold(self, weights: NDArray) -> NDArray:
@@ -219,6 +244,13 @@ class FeaturePoints:
         direction = np.zeros((1, self.n_columns))
         direction[0, columns] = coefficients
         return direction.astype(self.dtype)
+
+    def basis(self, columns: NDArray[np.int64]) -> None:
+        """Return None: features are not made of fewer numbers."""
+
+    def ridge(self, columns: NDArray[np.int64]) -> float:
+        """Return the share of the whole variance to add to each one: little of their mean."""
+        return 1e-4 / len(columns)
 
     def moments(self, weights: NDArray, columns: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
         """Return weighted mean and covariance of some features, for weights >= 0."""

@@ -242,8 +242,17 @@ _ALL = [
         (
             _rank("rank-wlda", "RBoost-rank (WLDA)", weak_learner="wlda"),
             _proj("proj-wlda", "RBoost-proj (WLDA)", weak_learner="wlda"),
+            _proj(
+                "proj-code-wlda",
+                "RBoost-proj (codes, WLDA)",
+                weak_learner="wlda",
+                selection="code",
+            ),
         ),
-        published=published.WLDA,
+        published={
+            name: {**row, "proj-code-wlda": row["proj-wlda"]}
+            for name, row in published.WLDA.items()
+        },
     ),
     Experiment(
         "figure-curves",

@@ -14,14 +14,15 @@ from ..search.sorted import best_threshold, midpoints
 from .stump import StumpLearner, make_stump
 
 DIMENSIONS_PER_ROUND = 1000  # the paper's number of dimensions that one LDA sees
-_RIDGE = 1e-4  # times the mean variance: projected points fill fewer than 1000 dimensions
 
 
 class WLDALearner:
     """A stump on the direction ``(S1 + S2)^-1 (mu1 - mu2)``, joined to the plain columns.
 
     The two classes of the analysis are the points with positive and with negative weight, and
-    means and covariances are weighted by its size.
+    means and covariances are weighted by its size. To ``S1 + S2`` comes a multiple of the identity.
+    For features it is small. Projected points fill only some dimensions, k times the number of
+    features, which is many for the number of samples; there it is the mean variance of these.
 
     Parameters
     ----------
@@ -38,20 +39,33 @@ class WLDALearner:
         self._stumps = stumps
 
     def _direction(self, weights: NDArray, columns: NDArray[np.int64]) -> NDArray | None:
-        """Return the discriminant, or None where data without scaling is too large to square."""
+        """Return the discriminant, or None where data without scaling is too large to square.
+
+        Values that are a product B z of fewer numbers z have ``S = B S_z B'``, and
+        ``(B S_z B' + ridge)^-1 B = B (S_z B'B + ridge)^-1`` is a smaller problem.
+        """
+        basis = self._points.basis(columns)
         with np.errstate(over="ignore", invalid="ignore"):
-            means, covariances = zip(
-                self._points.moments(np.maximum(weights, 0.0), columns),
-                self._points.moments(np.maximum(-weights, 0.0), columns),
-                strict=True,
-            )
+            sides = np.maximum(weights, 0.0), np.maximum(-weights, 0.0)
+            if basis is None:
+                moments = [self._points.moments(side, columns) for side in sides]
+            else:
+                moments = [self._points.basis_moments(side) for side in sides]
+            means, covariances = zip(*moments, strict=True)
             scatter = covariances[0] + covariances[1]
-            size = np.trace(scatter) + 1e-6 * (means[0] @ means[0] + means[1] @ means[1])
+            spread = np.stack(means, axis=1)
+            if basis is not None:
+                scatter, spread = scatter @ (basis.T @ basis), basis @ spread
+            size = np.trace(scatter) + 1e-6 * np.square(spread).sum()
         if not (np.isfinite(scatter).all() and np.isfinite(size)):
             return None
-        ridge = max(_RIDGE * size / len(columns), np.finfo(np.float64).tiny)
-        scatter.flat[:: len(columns) + 1] += ridge
-        direction = solve(scatter, means[0] - means[1], assume_a="pos")
+        ridge = max(self._points.ridge(columns) * size, np.finfo(np.float64).tiny)
+        scatter.flat[:: len(scatter) + 1] += ridge
+        difference = means[0] - means[1]
+        if basis is None:
+            direction = solve(scatter, difference, assume_a="pos")
+        else:
+            direction = basis @ solve(scatter, difference)
         return direction / max(np.abs(direction).max(), np.finfo(np.float64).tiny)
 
     def fit(
