@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import pairwise
+from queue import SimpleQueue
 from types import TracebackType
 from typing import Any
 
@@ -71,18 +73,51 @@ class OneBlasThread:
                 cls._limits.restore_original_limits()
 
 
+class _Helper:
+    """A thread that does what it is handed, with less delay than a pool of futures has.
+
+    Both ways of a hand-over wake a thread, which is most of what a round of a millisecond loses to
+    its threads.
+    """
+
+    def __init__(self) -> None:
+        self._jobs: SimpleQueue[tuple[Callable[[], Any], SimpleQueue] | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            work, done = job
+            error = None
+            try:
+                work()
+            except BaseException as raised:
+                error = raised
+            del job, work  # what they hold on to is not for this thread to keep
+            done.put(error)
+
+    def hand(self, work: Callable[[], Any], done: SimpleQueue) -> None:
+        """Have `work` done and then its error, or None, put into `done`."""
+        self._jobs.put((work, done))
+
+    def dismiss(self) -> None:
+        """End the thread when it has done its work."""
+        self._jobs.put(None)
+        self._thread.join()
+
+
 class ThreadTeam:
     """A context manager around the threads of one fit or prediction.
 
     Parameters
     ----------
     n_threads : int
-        Number of threads; with 1 everything runs in the caller's.
+        Number of threads, the caller's among them; the others start when they are needed.
     """
 
     def __init__(self, n_threads: int) -> None:
         self.n_threads = n_threads
-        self._pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
+        self._helpers: list[_Helper] = []
 
     def __enter__(self) -> ThreadTeam:
         return self
@@ -93,8 +128,23 @@ class ThreadTeam:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
+        while self._helpers:
+            self._helpers.pop().dismiss()
+
+    def _together(self, own: Callable[[], Any], others: list[Callable[[], Any]]) -> None:
+        """Do one thing here and the others in as many threads; wait for all, whatever happens."""
+        while len(self._helpers) < len(others):
+            self._helpers.append(_Helper())
+        done: SimpleQueue[BaseException | None] = SimpleQueue()
+        for helper, work in zip(self._helpers, others, strict=False):
+            helper.hand(work, done)
+        try:
+            own()
+        finally:
+            errors = [done.get() for _ in others]
+        for error in errors:
+            if error is not None:
+                raise error
 
     def for_each(self, work: Callable[[int], Any], n_items: int) -> None:
         """Call ``work(item)`` for every item; Ctrl-C waits for the items under way only.
@@ -106,18 +156,21 @@ class ThreadTeam:
         n_items : int
             Number of items.
         """
-        if self._pool is None:
-            for item in range(n_items):
-                work(item)
-            return
-        jobs = [self._pool.submit(work, item) for item in range(n_items)]
-        try:
-            for job in jobs:
-                job.result()
-        except BaseException:
-            for job in jobs:
-                job.cancel()
-            raise
+        left = iter(range(n_items))
+        ended = False
+
+        def take() -> None:
+            nonlocal ended
+            try:
+                for item in left:
+                    if ended:
+                        return
+                    work(item)
+            except BaseException:
+                ended = True
+                raise
+
+        self._together(take, [take] * (min(self.n_threads, n_items) - 1))
 
     def run(self, work: Callable[[int, int], Any], n_items: int, grain: int = 1) -> None:
         """Call ``work(start, stop)`` on ranges that cover ``range(n_items)``.
@@ -131,16 +184,11 @@ class ThreadTeam:
         grain : int
             Ranges hold at least this many items, so that small work is not cut up.
         """
-        parts = min(self.n_threads, n_items // max(grain, 1))
-        if self._pool is None or parts <= 1:
-            if n_items:
-                work(0, n_items)
-            return
+        parts = max(1, min(self.n_threads, n_items // max(grain, 1)))
         ends = [n_items * part // parts for part in range(parts + 1)]
-        jobs = [self._pool.submit(work, ends[part], ends[part + 1]) for part in range(1, parts)]
-        work(ends[0], ends[1])
-        for job in jobs:
-            job.result()
+        pieces = [partial(work, *piece) for piece in pairwise(ends)]
+        if n_items:
+            self._together(pieces[0], pieces[1:])
 
 
 def _after_fork() -> None:

@@ -57,24 +57,21 @@ def _pack(weights, unit, packed):
 
 
 @kernel
-def _add_up(row, packed, points, even, odd):
-    """Histogram of some points of a row of codes, or of all points if none is given.
+def _add_up(codes, rows, packed, points, histograms):
+    """Histograms of some points of four rows of codes, or of all points if none is given.
 
-    It comes in two parts, so that neighbours in the same bin do not wait for each other.
+    Four at a time, so that a bin need not wait for the one before.
     """
-    n = len(packed)
-    if len(points) > 0:
-        for i in range(0, n - 1, 2):
-            even[row[points[i]]] += packed[i]
-            odd[row[points[i + 1]]] += packed[i + 1]
-        if n % 2:
-            even[row[points[n - 1]]] += packed[n - 1]
-    else:
-        for i in range(0, n - 1, 2):
-            even[row[i]] += packed[i]
-            odd[row[i + 1]] += packed[i + 1]
-        if n % 2:
-            even[row[n - 1]] += packed[n - 1]
+    row0, row1, row2, row3 = codes[rows[0]], codes[rows[1]], codes[rows[2]], codes[rows[3]]
+    sums0, sums1, sums2, sums3 = histograms[0], histograms[1], histograms[2], histograms[3]
+    histograms[:] = 0
+    for i in range(len(packed)):
+        point = points[i] if len(points) > 0 else np.uint32(i)
+        weight = packed[i]
+        sums0[row0[point]] += weight
+        sums1[row1[point]] += weight
+        sums2[row2[point]] += weight
+        sums3[row3[point]] += weight
 
 
 @kernel
@@ -88,35 +85,36 @@ def _scan(codes, last_bins, rows, packed, points, reached, bounds, start, stop):
     for i in range(len(packed)):
         whole += packed[i]
     total = (whole >> 32) - (whole & 0xFFFFFFFF)
-    even = np.empty(256, np.int64)
-    odd = np.empty(256, np.int64)
+    histograms = np.empty((4, 256), np.int64)
     positive = np.empty(256, np.int32)
     negative = np.empty(256, np.int32)
     prefix = np.empty(256, np.int32)
-    for at in range(start, stop):
-        n_bins = last_bins[rows[at]] + 1
-        for b in range(n_bins):
-            even[b] = odd[b] = 0
-        _add_up(codes[rows[at]], packed, points, even, odd)
-        for b in range(n_bins):
-            both = even[b] + odd[b]
-            positive[b] = both >> 32
-            negative[b] = both & 0xFFFFFFFF
-        so_far = np.int32(0)
-        for b in range(n_bins):
-            so_far += positive[b] - negative[b]
-            prefix[b] = so_far
-        low = high = np.int32(0)
-        for b in range(n_bins):
-            low = min(low, prefix[b] - positive[b])
-            high = max(high, prefix[b] + negative[b])
-        bounds[at] = max(total - 2 * low, 2 * high - total)
-        low = np.int32(2**30)
-        high = np.int32(-(2**30))
-        for b in range(n_bins - 1):
-            low = min(low, prefix[b])
-            high = max(high, prefix[b])
-        reached[at] = max(total - 2 * low, 2 * high - total) if n_bins > 1 else -1
+    four = np.empty(4, np.int64)
+    for first in range(start, stop, 4):
+        for j in range(4):
+            four[j] = rows[min(first + j, stop - 1)]
+        _add_up(codes, four, packed, points, histograms)
+        for at in range(first, min(first + 4, stop)):
+            histogram = histograms[at - first]
+            n_bins = last_bins[rows[at]] + 1
+            for b in range(n_bins):
+                positive[b] = histogram[b] >> 32
+                negative[b] = histogram[b] & 0xFFFFFFFF
+            so_far = np.int32(0)
+            for b in range(n_bins):
+                so_far += positive[b] - negative[b]
+                prefix[b] = so_far
+            low = high = np.int32(0)
+            for b in range(n_bins):
+                low = min(low, prefix[b] - positive[b])
+                high = max(high, prefix[b] + negative[b])
+            bounds[at] = max(total - 2 * low, 2 * high - total)
+            low = np.int32(2**30)
+            high = np.int32(-(2**30))
+            for b in range(n_bins - 1):
+                low = min(low, prefix[b])
+                high = max(high, prefix[b])
+            reached[at] = max(total - 2 * low, 2 * high - total) if n_bins > 1 else -1
 
 
 @kernel
@@ -278,7 +276,7 @@ class ProjectedColumns:
         def make(number: int) -> None:
             part = slice(number * LANES, min((number + 1) * LANES, n_columns))
             columns = np.arange(part.start, part.stop)
-            self._codes[part], self._last_bins[part] = bin_columns(points, columns, max_bins)
+            bin_columns(points, columns, max_bins, self._codes[part], self._last_bins[part])
             if self._kept is not None:
                 self._kept.put(number, self._codes[part])
 
@@ -361,8 +359,10 @@ class ProjectedColumns:
 
             def stream(number: int) -> None:
                 part = slice(number * batch, (number + 1) * batch)
-                codes, last_bins = bin_columns(self.points, columns[part], self._max_bins)
                 out = reached[part], bounds[part]
+                codes = np.empty((len(out[0]), self.points.n_points), np.uint8)
+                last_bins = np.empty(len(codes), np.int64)
+                bin_columns(self.points, columns[part], self._max_bins, codes, last_bins)
                 _scan(codes, last_bins, np.arange(len(codes)), packed, points, *out, 0, len(codes))
 
             self._team.for_each(stream, -(-len(columns) // batch))

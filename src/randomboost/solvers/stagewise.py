@@ -19,13 +19,13 @@ def _pair_masses(signed, outputs, y):
     """Weight of the pairs with ``delta h > 0`` and of those with ``delta h < 0``."""
     gained = 0.0
     lost = 0.0
+    own = np.empty(len(y), outputs.dtype)
+    for i in range(len(y)):
+        own[i] = outputs[y[i], i]
     for r in range(signed.shape[0]):
-        for i in range(signed.shape[1]):
-            own = outputs[y[i], i]
-            if outputs[r, i] < own:
-                gained -= signed[r, i]
-            elif outputs[r, i] > own:
-                lost -= signed[r, i]
+        for i in range(len(y)):
+            gained -= signed[r, i] if outputs[r, i] < own[i] else 0.0
+            lost -= signed[r, i] if outputs[r, i] > own[i] else 0.0
     return gained, lost
 
 

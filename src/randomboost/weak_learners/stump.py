@@ -21,12 +21,12 @@ def _side_sums(values, threshold, weights):
     right = 0.0
     right_mass = 0.0
     for i in range(len(values)):
-        if values[i] > threshold:
-            right += weights[i]
-            right_mass += abs(weights[i])
-        else:
-            left += weights[i]
-            left_mass += abs(weights[i])
+        above = weights[i] if values[i] > threshold else 0.0
+        below = 0.0 if values[i] > threshold else weights[i]
+        right += above
+        right_mass += abs(above)
+        left += below
+        left_mass += abs(below)
     return left, left_mass, right, right_mass
 
 
