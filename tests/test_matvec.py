@@ -1,5 +1,8 @@
 """Products with one vector against NumPy, and the threads that they run on."""
 
+import threading
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -118,6 +121,28 @@ def test_an_error_in_a_thread_reaches_the_caller(failing):
 
     with ThreadTeam(3) as team, pytest.raises(RuntimeError, match=f"part {failing}"):
         team.run(work, 3)
+
+
+@pytest.mark.parametrize("how", ["run", "for_each"])
+def test_a_team_works_on_after_an_error_and_waits_for_all(how):
+    began, ended = [], []
+
+    def work(start, *stop):
+        began.append(start)
+        if start == 0:
+            raise KeyboardInterrupt
+        time.sleep(0.02)
+        ended.append(start)
+
+    before = threading.active_count()
+    with ThreadTeam(3) as team:
+        assert threading.active_count() == before  # threads start when they are needed
+        for _ in range(3):
+            with pytest.raises(KeyboardInterrupt):
+                getattr(team, how)(work, 3)
+            assert sorted(began) == sorted([*ended, *[0] * began.count(0)])
+        assert threading.active_count() == before + 2
+    assert threading.active_count() == before
 
 
 def test_n_jobs(monkeypatch):
