@@ -164,7 +164,9 @@ def full_solve(model: Any, X: NDArray, y: NDArray) -> tuple[float, float]:
 
 def proj_speed(results: Results) -> list[Check]:
     def make() -> dict[str, Any]:
-        model = RBoostProjClassifier(1000, n_projections=1000, scale=False, tol=0, random_state=0)
+        model = RBoostProjClassifier(
+            1000, n_projections=1000, selection="violation", scale=False, tol=0, random_state=0
+        )
         data = _paper_split("pendigits")
         measured = measure_warm(model, data)
         reached, minimum = full_solve(model, data.X, data.y)

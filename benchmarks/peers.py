@@ -52,10 +52,12 @@ def rank_part(rounds: int | None, data: Split) -> Any:
 
 
 def proj(rounds: int | None, data: Split) -> Any:
-    """Return RBoost-proj, which with a number of rounds does them all (tol = 0)."""
+    """Return RBoost-proj; with a number of rounds Algorithm 2, which does them all (tol = 0)."""
     if rounds is None:
         return RBoostProjClassifier()
-    model = RBoostProjClassifier(rounds, n_projections=1000, scale=False, tol=0)
+    model = RBoostProjClassifier(
+        rounds, n_projections=1000, selection="violation", scale=False, tol=0
+    )
     if len(data.y) >= BINNED_ROWS:
         model.set_params(search="histogram", max_bins=255)
     return model

@@ -38,7 +38,7 @@ def key(model: str, axis: str, size: int) -> str:
 def _model(name: str, n_rounds: int, n_projections: int) -> Any:
     common = {"n_projections": n_projections, "scale": False, "random_state": 0}
     if name == "proj":
-        return RBoostProjClassifier(n_rounds, tol=0, **common)
+        return RBoostProjClassifier(n_rounds, selection="violation", tol=0, **common)
     part = DIMENSIONS_A_ROUND if name == "rank part" else None
     return RBoostRankClassifier.paper(n_estimators=n_rounds, projections_per_round=part, **common)
 

@@ -66,6 +66,7 @@ READINGS: dict[str, Any] = {
     "printed, nu = 1e-5": _with(PRINTED, nu=1e-5),
     "printed, nu = 1e-6": _with(PRINTED, nu=1e-6),
     "printed, n = 4000, nu = 1e-5": _with(PRINTED, n_projections=4000, nu=1e-5),
+    "printed, n = 16000, nu = 1e-5": _with(PRINTED, n_projections=16000, nu=1e-5),
     "printed, any sign of w, nu = 1e-5": FreeSignProj(
         1000, n_projections=2000, scale=False, selection="violation", nu=1e-5
     ),

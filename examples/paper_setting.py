@@ -26,9 +26,9 @@ X_train, X_test = scaler.transform(X_train), scaler.transform(X_test)
 rank = RBoostRankClassifier.paper(
     n_estimators=300, n_projections=2000, scale=False, random_state=0
 ).fit(X_train, y_train)
-proj = RBoostProjClassifier(100, n_projections=500, scale=False, random_state=0).fit(
-    X_train, y_train
-)
+proj = RBoostProjClassifier(
+    100, n_projections=500, selection="violation", scale=False, random_state=0
+).fit(X_train, y_train)
 print(f"rank: {rank.weights_.shape} weights, proj: {proj.weights_.shape}, both for 10 classes")
 
 # %%

@@ -469,7 +469,7 @@ def test_wrong_solver_options(name, options):
         ("trees", {}, {"density": 0.9}),
         ("mo", {}, {"code": "random"}),
         ("shared", {}, {"votes": "per_class"}),
-        ("proj", {}, {"selection": "code"}),
+        ("proj", {}, {"selection": "violation"}),
     ],
 )
 def test_a_warm_start_refuses_what_it_cannot_change(noisy, name, first, change):

@@ -50,7 +50,8 @@ class Kernel:
                 for name in self._function.__code__.co_names:
                     if isinstance(names.get(name), Kernel):
                         names[name] = names[name]._prepared()
-                options = {"cache": True, "nogil": True, "error_model": "numpy", **self._options}
+                options = {"cache": True, "nogil": True, "error_model": "numpy"}
+                options |= {"no_cfunc_wrapper": True, **self._options}  # nobody wants a C pointer
                 self._dispatcher = njit(**options)(self._function)
             return self._dispatcher
 

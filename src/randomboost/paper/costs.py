@@ -49,7 +49,9 @@ def size(name: str) -> tuple[int, int, int]:
 
 
 def expected(cell: Cell) -> float:
-    """Return the seconds of a cell on one core, to within a factor of three where training does not end early.
+    """Return the seconds of a cell on one core, to within a factor of about three.
+
+    Training that ends early takes less.
 
     Parameters
     ----------

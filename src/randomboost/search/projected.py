@@ -64,7 +64,8 @@ def _add_up(codes, rows, packed, points, histograms):
     """
     row0, row1, row2, row3 = codes[rows[0]], codes[rows[1]], codes[rows[2]], codes[rows[3]]
     sums0, sums1, sums2, sums3 = histograms[0], histograms[1], histograms[2], histograms[3]
-    histograms[:] = 0
+    for b in range(histograms.shape[1]):
+        sums0[b] = sums1[b] = sums2[b] = sums3[b] = 0
     for i in range(len(packed)):
         point = points[i] if len(points) > 0 else np.uint32(i)
         weight = packed[i]

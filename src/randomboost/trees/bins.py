@@ -95,7 +95,8 @@ def _code_row(values, edges, codes):
     for begin in range(0, len(values), _TOGETHER):
         block = values[begin : begin + _TOGETHER]
         found = places[: len(block)]
-        found[:] = 0
+        for i in range(len(found)):
+            found[i] = 0
         step = np.uint32(len(edges) // 2 + 1)
         while step > 0:
             _halve(block, edges, step, found)

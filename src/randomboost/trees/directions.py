@@ -240,7 +240,8 @@ def _mix(block, starts, features, coefficients, begin, n, out):
     for v in range(len(starts) - 1):
         if starts[v + 1] - starts[v] != 1:
             total = out[v, begin : begin + n]  # contiguous, which ``out[:, ...][v]`` is not
-            total[:] = 0
+            for i in range(n):
+                total[i] = 0
             for e in range(starts[v], starts[v + 1]):
                 column = block[features[e]]
                 c = coefficients[e]

@@ -134,7 +134,9 @@ def _lay_out(left, starts, order, slots):
     most = 0
     for t in range(len(starts) - 1):
         start, size = starts[t], starts[t + 1] - starts[t]
-        free = np.arange(size, -1, -1)  # the lowest slot is the last one
+        free = np.empty(size + 1, np.int64)
+        for e in range(size + 1):
+            free[e] = size - e  # the lowest slot is the last one
         n_free = size
         slots[start] = free[n_free]
         waiting = np.empty(size, np.int64)

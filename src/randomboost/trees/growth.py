@@ -30,19 +30,36 @@ _LOWER_HALF = np.int64(0xFFFFFFFF)
 
 
 @kernel
-def find_units(gradients, hessians, factor):
-    """Return what one unit stands for so that sums stay below 2**31: gradients, hessians.
-
-    `factor` is by how much drawing points may raise the sums.
-    """
+def _sizes(gradients, hessians):
+    """Sum of the absolute gradients, and of the hessians."""
     total_g = 0.0
     total_h = 0.0
     for r in range(gradients.shape[0]):
         for i in range(gradients.shape[1]):
             total_g += abs(gradients[r, i])
             total_h += hessians[r, i]
-    units = np.array([max(total_g, 1e-30), max(total_h, 1e-30)])
-    return units * (factor / _LARGEST), total_g
+    return total_g, total_h
+
+
+def find_units(
+    gradients: NDArray[np.float32], hessians: NDArray[np.float32], factor: float
+) -> tuple[NDArray, float]:
+    """Return what one unit stands for so that sums stay below 2**31.
+
+    Parameters
+    ----------
+    gradients, hessians : ndarray of shape (n_classes, n_samples)
+        Derivatives of the loss.
+    factor : float
+        By how much drawing points may raise the sums.
+
+    Returns
+    -------
+    tuple of (ndarray, float)
+        The units of gradients and of hessians, and the sum of the absolute gradients.
+    """
+    sizes = _sizes(gradients, hessians)
+    return np.maximum(sizes, 1e-30) * (factor / _LARGEST), sizes[0]
 
 
 @kernel
@@ -164,7 +181,11 @@ def _fill_histograms(
     Points of classes that go left whatever their value are in none. `ways` and `active` are room
     for the way of a class at every split, and for the splits where it has one.
     """
-    histograms[:] = 0
+    for j in range(len(columns)):
+        for way in range(2):
+            histogram = histograms[j, way]
+            for b in range(len(histogram)):
+                histogram[b] = 0
     for e in range(len(runs) - 1):
         begin, end = runs[e], runs[e + 1]
         n = 0
@@ -247,7 +268,9 @@ def _search(
     runs = runs[: _find_runs(classes, begin, end, runs) + 1]
     histograms = np.empty((_TOGETHER, 2, n_bins), np.int64)
     counts = np.empty((_TOGETHER if least_points > 1 else 0, 2, n_bins), np.int64)
-    ones = np.ones(end if least_points > 1 else 0, np.int64)
+    ones = np.empty(end if least_points > 1 else 0, np.int64)
+    for p in range(len(ones)):
+        ones[p] = 1
     ways, active = np.empty(_TOGETHER + 1, np.int64), np.empty(_TOGETHER + 1, np.int64)
     right_g, right_h = np.empty(n_bins, np.int32), np.empty(n_bins, np.int32)  # below 2**31
     gains = np.empty(n_bins)
