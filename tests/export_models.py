@@ -65,6 +65,7 @@ _KINDS = {
 }
 for _short, _name, _more in (
     ("proj", "RBoostProjClassifier", {"n_projections": 40}),
+    ("proj-printed", "RBoostProjClassifier", {"n_projections": 40, "selection": "violation"}),
     ("adaboost", "AdaBoostClassifier", {}),
     ("ecc", "AdaBoostECCClassifier", {}),
     ("mh", "AdaBoostMHClassifier", {}),

@@ -49,7 +49,7 @@ SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
     name: ("RBoostRankClassifier", setting) for name, setting in _RANK.items()
 }
 for _short, _long in _OTHERS.items():
-    _few = {"n_projections": 40} if _short == "proj" else {}
+    _few = {"n_projections": 40, "selection": "violation"} if _short == "proj" else {}
     for _weak in ("stump", "real_stump", "wlda", "tree"):
         SETTINGS[f"{_short}-{_weak}"] = (_long, {"weak_learner": _weak, **_few})
 SETTINGS["proj-code"] = ("RBoostProjClassifier", {"selection": "code", "n_projections": 40})

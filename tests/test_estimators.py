@@ -75,7 +75,7 @@ def has_trees(model):
         RBoostRankClassifier(50, weak_learner="stump", n_projections=200),
         RBoostRankClassifier(20, weak_learner="stump", n_projections=100, correction="total"),
         RBoostProjClassifier(),
-        RBoostProjClassifier(selection="code"),
+        RBoostProjClassifier(selection="violation"),
     ],
     expected_failed_checks=_expected_failures,
 )
@@ -139,7 +139,7 @@ def test_staged_forms_end_at_the_model(model, noisy, other):
         clone(RANK["trees"]).set_params(subsample=0.5, loss="logistic"),
         clone(RANK["stumps"]).set_params(correction="total"),
         RBoostProjClassifier(20, n_projections=60, random_state=0),
-        RBoostProjClassifier(20, n_projections=60, random_state=0, selection="code"),
+        RBoostProjClassifier(20, n_projections=60, random_state=0, selection="violation"),
     ],
 )
 @pytest.mark.parametrize("n_rounds", [1, 9])

@@ -126,9 +126,9 @@ def test_weights_without_a_gradient_stay_zero_and_do_not_disturb_the_others():
             40, weak_learner="stump", n_projections=200, correction="total", nu=1e-2
         ),
         RBoostProjClassifier(40, n_projections=60, tol=0, nu=1e-3),
-        RBoostProjClassifier(40, n_projections=60, tol=0, nu=1e-3, selection="code"),
+        RBoostProjClassifier(40, n_projections=60, tol=0, nu=1e-3, selection="violation"),
     ],
-    ids=["rank", "proj", "proj code"],
+    ids=["rank", "proj", "proj as printed"],
 )
 def test_few_steps_a_round_end_near_the_full_solve(model):
     rng = np.random.default_rng(0)
