@@ -114,6 +114,8 @@ def test_weights_of_every_shape(model, parts):
     expected = np.abs(other.weights_).sum(axis=0)
     np.testing.assert_allclose(WeightsDisplay.from_estimator(other).weights, expected)
     other = RBoostProjClassifier(5, n_projections=40, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(WeightsDisplay.from_estimator(other).weights, other.weights_)
+    other.set_params(selection="violation").fit(X, y)
     display = WeightsDisplay.from_estimator(other)
     np.testing.assert_allclose(display.weights, np.sort(other.weights_)[::-1])
     assert display.label == "projection, by weight"

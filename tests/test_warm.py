@@ -146,7 +146,7 @@ def test_few_steps_a_round_choose_as_well_as_full_solves():
     # seeds, one fit differing from another by 0.003. If violations that the steps of a round left
     # over choose the code of the next, it is 0.093.
     X, y = load_digits(return_X_y=True)
-    model = RBoostProjClassifier(80, n_projections=300, tol=0)
+    model = RBoostProjClassifier(80, n_projections=300, selection="violation", tol=0)
     losses = []
     for seed in range(6):
         model.set_params(random_state=seed).fit(X[:500], y[:500])

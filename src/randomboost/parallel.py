@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 from queue import SimpleQueue
@@ -131,7 +131,7 @@ class ThreadTeam:
         while self._helpers:
             self._helpers.pop().dismiss()
 
-    def _together(self, own: Callable[[], Any], others: list[Callable[[], Any]]) -> None:
+    def _together(self, own: Callable[[], Any], others: Sequence[Callable[[], Any]]) -> None:
         """Do one thing here and the others in as many threads; wait for all, whatever happens."""
         while len(self._helpers) < len(others):
             self._helpers.append(_Helper())
