@@ -184,11 +184,13 @@ class ThreadTeam:
         grain : int
             Ranges hold at least this many items, so that small work is not cut up.
         """
-        parts = max(1, min(self.n_threads, n_items // max(grain, 1)))
-        ends = [n_items * part // parts for part in range(parts + 1)]
-        pieces = [partial(work, *piece) for piece in pairwise(ends)]
-        if n_items:
+        parts = min(self.n_threads, n_items // max(grain, 1))
+        if parts > 1:
+            ends = [n_items * part // parts for part in range(parts + 1)]
+            pieces = [partial(work, *piece) for piece in pairwise(ends)]
             self._together(pieces[0], pieces[1:])
+        elif n_items:  # small work, which is done often, has nothing to wait for
+            work(0, n_items)
 
 
 def _after_fork() -> None:
