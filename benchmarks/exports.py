@@ -40,7 +40,9 @@ MODELS: dict[str, Callable[[], Any]] = {
     "RBoost-rank, 200 stumps": lambda: RBoostRankClassifier(
         200, weak_learner="stump", n_projections=500, search="histogram", random_state=0
     ),
-    "RBoost-proj, 50 stumps": lambda: RBoostProjClassifier(50, n_projections=500, random_state=0),
+    "RBoost-proj as printed, 50 stumps": lambda: RBoostProjClassifier(
+        50, n_projections=500, selection="violation", random_state=0
+    ),
     "AdaBoost, 100 stumps": lambda: AdaBoostClassifier(100),
     "AdaBoost.ECC, 100 stumps": lambda: AdaBoostECCClassifier(100, random_state=0),
     "AdaBoost.MH, 50 trees": lambda: AdaBoostMHClassifier(50, weak_learner="tree", random_state=0),

@@ -302,10 +302,8 @@ def test_bins_of_continuous_values_are_about_even(max_bins, shape):
 
 
 def binned(points, columns, max_bins):
-    codes, last_bins = (
-        np.empty((len(columns), points.n_points), np.uint8),
-        np.empty(len(columns), int),
-    )
+    codes = np.empty((len(columns), points.n_points), np.uint8)
+    last_bins = np.empty(len(columns), np.int64)
     bin_columns(points, columns, max_bins, codes, last_bins)
     return codes, last_bins
 
@@ -317,6 +315,7 @@ def test_both_ways_to_the_same_bins(data, max_bins):
         points = draw(data, n_samples, n_columns=9, seed=n_samples)
         chosen = np.array([8, 0, 3, 4])
         codes, last_bins = binned(points, chosen, max_bins)
+        assert codes.shape == (4, points.n_points)
         for at, column in enumerate(chosen):
             values = points.column(int(column))
             assert_codes(values, codes[at], last_bins[at], max_bins)

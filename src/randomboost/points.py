@@ -151,15 +151,15 @@ class ProjectedPoints:
 
         z has the features in the place of the point's class and 0 in those of the others.
         """
-        length = self.projection.n_classes * self.n_features
-        if sp.issparse(self.features) or length >= len(columns):
+        length = self.n_filled(columns)
+        if sp.issparse(self.features) or length == len(columns):
             return None
         rows = self.projection.rows(columns, (0, self.n_features), np.float64)
         return rows.transpose(1, 0, 2).reshape(len(columns), length)
 
-    def ridge(self, columns: NDArray[np.int64]) -> float:
-        """Return the share of the whole variance to add to each one: 1 / dimensions filled."""
-        return 1.0 / min(len(columns), self.projection.n_classes * self.n_features)
+    def n_filled(self, columns: NDArray[np.int64]) -> int:
+        """Return how many dimensions the points fill in some columns, at most."""
+        return min(len(columns), self.projection.n_classes * self.n_features)
 
     def _class_moments(self, weights: NDArray) -> tuple[NDArray, NDArray]:
         """Return what every class adds to the weighted means of x and of x x'."""
@@ -248,9 +248,9 @@ class FeaturePoints:
     def basis(self, columns: NDArray[np.int64]) -> None:
         """Return None: features are not made of fewer numbers."""
 
-    def ridge(self, columns: NDArray[np.int64]) -> float:
-        """Return the share of the whole variance to add to each one: little of their mean."""
-        return 1e-4 / len(columns)
+    def n_filled(self, columns: NDArray[np.int64]) -> int:
+        """Return how many dimensions the points fill in some columns, at most."""
+        return len(columns)
 
     def moments(self, weights: NDArray, columns: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
         """Return weighted mean and covariance of some features, for weights >= 0."""

@@ -9,11 +9,14 @@ from numpy.typing import NDArray
 from scipy.linalg import solve
 
 from ..hypotheses import Combination, Stump
+from ..points import FeaturePoints, ProjectedPoints
 from ..search.fixed_point import to_fixed_point
 from ..search.sorted import best_threshold, midpoints
 from .stump import StumpLearner, make_stump
 
 DIMENSIONS_PER_ROUND = 1000  # the paper's number of dimensions that one LDA sees
+# the multiple of the identity, times the mean variance of the dimensions that points fill
+_RIDGE = {FeaturePoints: 1e-4, ProjectedPoints: 1.0}
 
 
 class WLDALearner:
@@ -59,7 +62,8 @@ class WLDALearner:
             size = np.trace(scatter) + 1e-6 * np.square(spread).sum()
         if not (np.isfinite(scatter).all() and np.isfinite(size)):
             return None
-        ridge = max(self._points.ridge(columns) * size, np.finfo(np.float64).tiny)
+        ridge = _RIDGE[type(self._points)] * size / self._points.n_filled(columns)
+        ridge = max(ridge, np.finfo(np.float64).tiny)
         scatter.flat[:: len(scatter) + 1] += ridge
         difference = means[0] - means[1]
         if basis is None:
