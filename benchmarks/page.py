@@ -45,13 +45,12 @@ The paper's sets are split 75/25 at random and scaled to [-1, 1]; pendigits-100 
 100 samples a class. MNIST comes as pixels in [0, 1] and as "hog": deslanted, HOG on three levels,
 PCA to 90 % of the variance. Generated data are Gaussian clusters, three a class.
 
-"rank exact" is RBoost-rank in the paper's form, with n = 20000 dimensions that are all searched
-every round. "rank part" searches some of them, drawn anew every round: 3e6 / (m k), between 2 and
-400, for m rows and k classes; it may take 2 GB for them. "proj" is RBoost-proj with n = 1000 and
-tol = 0; from 10 000 rows on it takes 255 bins a feature. Every model is also run at its defaults;
-both "rank" are then 100 stumps with n = 2000 ([beyond.md](beyond.md) has rank's own default, which
-are trees). The rounds of the random forest are trees. Columns "/ {base}" are times divided by
-{base}'s in the same setting.
+"rank" is RBoost-rank as it comes, with trees that all classes share. "rank exact" is its form in
+the paper, stumps on n = 20000 dimensions that are all searched every round. "rank part" searches
+some of them, drawn anew every round: 3e6 / (m k), between 2 and 400, for m rows and k classes; it
+may take 2 GB for them. "proj" with a number of rounds is RBoost-proj with n = 1000 and tol = 0;
+from 10 000 rows on it takes 255 bins a feature. The rounds of the random forest are trees. Columns
+"/ {base}" are times divided by {base}'s in the same setting.
 """
 ASKED = """\
 ## What was asked
@@ -140,6 +139,7 @@ def _set_section(records: dict[str, Any], plan: Plan, name: str) -> str:
         _model_row(records, plan, name, model, rounds)
         for rounds in plan.settings(name)
         for model in PEERS
+        if plan.cost(name, model, rounds) is not None
     ]
     about = (
         f"{shape['rows']} training rows, {shape['features']} features, {shape['classes']} classes."

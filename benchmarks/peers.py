@@ -17,7 +17,6 @@ from randomboost import RBoostProjClassifier, RBoostRankClassifier
 from randomboost.cli import rivals
 
 PAPER_PROJECTIONS = 20_000
-STUMPS = {"n_estimators": 100, "n_projections": 2000}  # of rank where others are at their defaults
 POINTS_A_ROUND = 3_000_000  # (sample, class, dimension) triples that a part search looks at
 PART_MEMORY = 2e9  # bytes; where 20000 dimensions take more they are projected when they are drawn
 BINNED_ROWS = 10_000  # from here on proj takes 255 bins a feature, as the tree libraries do
@@ -32,23 +31,16 @@ def part_search(data: Split) -> dict[str, Any]:
     return {"projections_per_round": per_round, "max_memory": PART_MEMORY}
 
 
-def rank_exact(rounds: int | None, data: Split) -> Any:
+def rank_exact(rounds: int, data: Split) -> Any:
     """Return RBoost-rank in the paper's form."""
-    if rounds is None:
-        return RBoostRankClassifier.paper(**STUMPS)
     return RBoostRankClassifier.paper(
         n_estimators=rounds, n_projections=PAPER_PROJECTIONS, scale=False
     )
 
 
-def rank_part(rounds: int | None, data: Split) -> Any:
+def rank_part(rounds: int, data: Split) -> Any:
     """Return RBoost-rank that searches a random part of the dimensions a round."""
-    part = part_search(data)
-    if rounds is None:
-        return RBoostRankClassifier.paper(**STUMPS, **part)
-    return RBoostRankClassifier.paper(
-        n_estimators=rounds, n_projections=PAPER_PROJECTIONS, scale=False, **part
-    )
+    return rank_exact(rounds, data).set_params(**part_search(data))
 
 
 def proj(rounds: int | None, data: Split) -> Any:
@@ -110,12 +102,12 @@ class Peer:
     Parameters
     ----------
     make : callable
-        Returns it for a number of rounds, or at its default for None.
+        Returns it for a number of rounds, or at its default for None where it has one.
     rounds_by_default : int or None
         Its default where that differs in nothing but the number of rounds.
     """
 
-    make: Callable[[int | None, Split], Any]
+    make: Callable[[Any, Split], Any]
     rounds_by_default: int | None = None
 
     def variant(self, rounds: int | None) -> str:
@@ -133,6 +125,7 @@ class Peer:
 
 BASE = "LightGBM"  # what the ratios refer to
 PEERS = {
+    "rank": Peer(rank_default),
     "rank exact": Peer(rank_exact),
     "rank part": Peer(rank_part),
     "proj": Peer(proj),

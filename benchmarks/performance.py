@@ -79,7 +79,7 @@ def set_jobs(results: Results, plan: Plan, name: str, models: list[str]) -> Iter
     for run in range(plan.runs):
         for model in models:
             for rounds in plan.settings(name):
-                if isinstance(plan.cost(name, model, rounds), str):
+                if not isinstance(plan.cost(name, model, rounds), int | float):
                     continue
                 start = table_key(name, model, rounds)
                 yield Job(
@@ -143,7 +143,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="three sets, few rounds, one run")
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help="parts to measure")
     parser.add_argument("--models", nargs="+", choices=PEERS, default=list(PEERS), metavar="MODEL")
-    parser.add_argument("--runs", type=int, help="runs of a fit below a minute (3, quick: 1)")
+    parser.add_argument("--runs", type=int, help="runs of a fit below half a minute (3, quick: 1)")
     parser.add_argument("--out", type=Path, help="the page")
     parser.add_argument("--results", type=Path, help="file that keeps the measurements")
     parser.add_argument("--fresh", action="store_true", help="forget earlier measurements")
