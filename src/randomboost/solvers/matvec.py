@@ -18,24 +18,29 @@ _TILE = 2048  # columns of the result that stay in the first-level cache
 
 @kernel
 def _weighted_sum(matrix, rows, weights, out, start, stop):
-    """``out[start:stop] = sum_q weights[q] matrix[rows[q], start:stop]``."""
+    """``out[start:stop] = sum_q weights[q] matrix[rows[q], start:stop]``.
+
+    Inner loops count from 0, on slices: only then does the compiler know that no index is negative,
+    and uses vector instructions.
+    """
     for low in range(start, stop, _TILE):
         high = min(low + _TILE, stop)
-        for p in range(low, high):
-            out[p] = 0
+        sums = out[low:high]
+        for p in range(len(sums)):
+            sums[p] = 0
         q = 0
         while q + 4 <= len(rows):
             w0, w1, w2, w3 = weights[q], weights[q + 1], weights[q + 2], weights[q + 3]
-            r0, r1 = matrix[rows[q]], matrix[rows[q + 1]]
-            r2, r3 = matrix[rows[q + 2]], matrix[rows[q + 3]]
-            for p in range(low, high):
-                out[p] += w0 * r0[p] + w1 * r1[p] + w2 * r2[p] + w3 * r3[p]
+            r0, r1 = matrix[rows[q], low:high], matrix[rows[q + 1], low:high]
+            r2, r3 = matrix[rows[q + 2], low:high], matrix[rows[q + 3], low:high]
+            for p in range(len(sums)):
+                sums[p] += w0 * r0[p] + w1 * r1[p] + w2 * r2[p] + w3 * r3[p]
             q += 4
         while q < len(rows):
             w0 = weights[q]
-            r0 = matrix[rows[q]]
-            for p in range(low, high):
-                out[p] += w0 * r0[p]
+            r0 = matrix[rows[q], low:high]
+            for p in range(len(sums)):
+                sums[p] += w0 * r0[p]
             q += 1
 
 

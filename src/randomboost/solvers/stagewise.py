@@ -14,7 +14,7 @@ from .corrective import LARGEST_WEIGHT
 _LEAST_MASS = 1e-6  # does not depend on the number of samples: weights may stand for copies
 
 
-@kernel
+@kernel(fastmath={"reassoc"})
 def _pair_masses(signed, outputs, y):
     """Weight of the pairs with ``delta h > 0`` and of those with ``delta h < 0``."""
     gained = 0.0

@@ -22,13 +22,12 @@ _MOST_CUTS = 8
 Objective = Callable[[NDArray], tuple[float, NDArray]]
 
 
-@kernel
+@kernel(fastmath={"reassoc"})
 def _dot(first, second, free):
     """Inner product over the free variables."""
     total = 0.0
     for i in range(len(free)):
-        if free[i]:
-            total += first[i] * second[i]
+        total += first[i] * second[i] * free[i]
     return total
 
 
@@ -36,40 +35,58 @@ def _dot(first, second, free):
 def _add(target, factor, vector, free):
     """``target += factor vector`` on the free variables."""
     for i in range(len(free)):
-        if free[i]:
-            target[i] += factor * vector[i]
+        target[i] += factor * vector[i] * free[i]
 
 
 @kernel
-def _direct(steps, turns, direction, free, typical):
-    """Turn the downhill direction into a quasi-Newton one, by the two-loop recursion.
+def _direct(steps, turns, n_pairs, weights, gradient, largest, typical, direction):
+    """Fill in a quasi-Newton direction by the two-loop recursion; return its slope.
 
-    `steps` and `turns` hold differences of w and of the gradient, the newest last.
+    The first `n_pairs` rows of `steps` and `turns` hold differences of w and of the gradient, the
+    newest last. Variables at a bound that would leave the interval stay: the others are free.
     """
-    n_pairs = len(steps)
+    n = len(weights)
+    free = np.empty(n)  # 1 or 0
+    for i in range(n):
+        free[i] = weights[i] > 0 if gradient[i] >= 0 else weights[i] < largest
+        direction[i] = -gradient[i] * free[i]
     curvatures = np.zeros(n_pairs)
     shares = np.zeros(n_pairs)
     scale = 0.0
     for q in range(n_pairs - 1, -1, -1):
-        size = _dot(turns[q], turns[q], free)
-        curvature = _dot(steps[q], turns[q], free)
+        step, turn = steps[q, :n], turns[q, :n]
+        size = _dot(turn, turn, free)
+        curvature = _dot(step, turn, free)
         if curvature > 1e-12 * size * typical * typical:
             scale = curvature / size if scale == 0.0 else scale
             curvatures[q] = curvature
-            shares[q] = _dot(steps[q], direction, free) / curvature
-            _add(direction, -shares[q], turns[q], free)
+            shares[q] = _dot(step, direction, free) / curvature
+            _add(direction, -shares[q], turn, free)
     if scale == 0.0:
         scale = typical / max(np.sqrt(_dot(direction, direction, free)), 1e-300)
-    for i in range(len(direction)):
+    for i in range(n):
         direction[i] *= scale
     for q in range(n_pairs):
         if curvatures[q] > 0.0:
-            across = _dot(turns[q], direction, free) / curvatures[q]
-            _add(direction, shares[q] - across, steps[q], free)
+            across = _dot(turns[q, :n], direction, free) / curvatures[q]
+            _add(direction, shares[q] - across, steps[q, :n], free)
+    return _dot(gradient, direction, free)
+
+
+@kernel
+def _step(weights, length, direction, largest, gradient, new):
+    """Go along a direction, inside the bounds; return by how much the value should change."""
+    slope = 0.0
+    for i in range(len(weights)):
+        new[i] = min(max(weights[i] + length * direction[i], 0.0), largest)
+        slope += gradient[i] * (new[i] - weights[i])
+    return slope
 
 
 class WarmSolver:
     """Minimises a smooth convex function over 0 <= w <= largest, a few steps at a time.
+
+    Weights that a call adds to those of the call before are ones about which nothing is known yet.
 
     Parameters
     ----------
@@ -80,27 +97,35 @@ class WarmSolver:
     """
 
     def __init__(self, typical: float = 1.0, pairs: int = 5) -> None:
-        self._pairs = pairs
         self._largest = LARGEST_WEIGHT * typical
         self._typical = typical
-        self._steps = np.empty((0, 0))
-        self._turns = np.empty((0, 0))
+        self._n_pairs = 0
+        self._steps = np.zeros((pairs, 0))  # there is room for more weights than there are
+        self._turns = np.zeros((pairs, 0))
 
-    def grow(self, n_weights: int) -> None:
-        """Make room for further weights, about which nothing is known yet."""
-        room = ((0, 0), (0, n_weights - self._steps.shape[1]))
-        self._steps, self._turns = np.pad(self._steps, room), np.pad(self._turns, room)
-
-    def _forget(self) -> None:
-        self._steps, self._turns = self._steps[:0], self._turns[:0]
+    def _make_room(self, n_weights: int) -> None:
+        missing = n_weights - self._steps.shape[1]
+        if missing > 0:
+            room = ((0, 0), (0, max(missing, n_weights)))
+            self._steps, self._turns = np.pad(self._steps, room), np.pad(self._turns, room)
 
     def _note(self, step: NDArray, turn: NDArray) -> None:
-        self._steps = np.vstack([self._steps[1 - self._pairs :], step])
-        self._turns = np.vstack([self._turns[1 - self._pairs :], turn])
+        """Keep the newest pair, in place of the oldest."""
+        if self._n_pairs == len(self._steps):
+            self._steps[:-1], self._turns[:-1] = self._steps[1:], self._turns[1:]
+            self._n_pairs -= 1
+        self._steps[self._n_pairs, : len(step)] = step
+        self._turns[self._n_pairs, : len(turn)] = turn
+        self._n_pairs += 1
 
-    def _direction(self, gradient: NDArray, free: NDArray[np.bool_]) -> NDArray:
-        direction = np.where(free, -gradient, 0.0)
-        _direct(self._steps, self._turns, direction, free, self._typical)
+    def _direction(self, weights: NDArray, gradient: NDArray) -> NDArray:
+        """Return a direction that leads downhill, if need be without what is known."""
+        direction = np.empty(len(weights))
+        limits = self._largest, self._typical
+        point = weights, gradient, *limits, direction
+        if _direct(self._steps, self._turns, self._n_pairs, *point) >= 0:
+            self._n_pairs = 0
+            _direct(self._steps, self._turns, 0, *point)
         return direction
 
     def improve(
@@ -131,16 +156,12 @@ class WarmSolver:
         tuple of (ndarray, float, ndarray)
             Weights, value and gradient at the end. The value is never above that at the start.
         """
-        self.grow(len(weights))
+        self._make_room(len(weights))
         for _ in range(iterations):
-            free = np.where(gradient >= 0, weights > 0, weights < self._largest)
-            direction = self._direction(gradient, free)
-            if gradient @ direction >= 0:
-                self._forget()
-                direction = self._direction(gradient, free)
+            direction = self._direction(weights, gradient)
             found = self._search(objective, weights, value, gradient, direction)
             if found is None:
-                self._forget()
+                self._n_pairs = 0
                 break
             self._note(found[0] - weights, found[2] - gradient)
             fall = value - found[1]
@@ -158,15 +179,15 @@ class WarmSolver:
         direction: NDArray,
     ) -> tuple[NDArray, float, NDArray] | None:
         """Shorten a step until it lowers the value enough; None where no step does."""
-        step = 1.0
+        length = 1.0
         for _ in range(_MOST_CUTS):
-            new = np.clip(weights + step * direction, 0.0, self._largest)
-            slope = gradient @ (new - weights)
+            new = np.empty(len(weights))
+            slope = _step(weights, length, direction, self._largest, gradient, new)
             if slope >= 0:
                 return None
             new_value, new_gradient = objective(new)
             if new_value <= value + _ENOUGH * slope:
                 return new, new_value, new_gradient
             curve = new_value - value - slope
-            step *= min(max(-0.5 * slope / curve, 0.1), 0.5)
+            length *= min(max(-0.5 * slope / curve, 0.1), 0.5)
         return None

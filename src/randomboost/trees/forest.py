@@ -89,10 +89,10 @@ class Forest(Sequence[Tree]):
 
 
 @kernel
-def _split(here, values, begin, limit, low, change, stay, go, n):
+def _split(here, values, limit, low, change, stay, go, n):
     """Send classes right: those of `low`, changed by `change` where a value is above the limit."""
     for i in range(n):
-        bits = here[i] & (low ^ (change if values[begin + i] > limit else np.uint32(0)))
+        bits = here[i] & (low ^ (change if values[i] > limit else np.uint32(0)))
         go[i] = bits
         stay[i] = here[i] ^ bits
 
@@ -198,8 +198,8 @@ def _add_scores(
                 reach[child] = reach[node]
                 reach[child + 1] = reach[node] & (low | above[start + node])
                 _split(
-                    words, values[columns[start + node]], begin, limits[start + node], low, change,
-                    here[slots[start + child]], here[slots[start + child + 1]], n,
+                    words, values[columns[start + node], begin : begin + n], limits[start + node],
+                    low, change, here[slots[start + child]], here[slots[start + child + 1]], n,
                 )  # fmt: skip
         for r in range(n_classes):
             for i in range(n):
