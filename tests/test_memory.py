@@ -163,12 +163,10 @@ def test_memory_does_not_change_the_model(digits, searches, weak_learner, part, 
     X, y = digits
     X = sp.csr_matrix(X) if data == "csr" else X.astype(data)
     options = dict(n_projections=100, projections_per_round=part, weak_learner=weak_learner)
-    default = RBoostRankClassifier(20, random_state=0, n_jobs=2, **options)
-    default.fit(X, y)
-    streamed = RBoostRankClassifier(20, random_state=0, n_jobs=1, max_memory=LEAST, **options)
-    streamed.fit(X, y)
-    stored = RBoostRankClassifier(20, random_state=0, n_jobs=1, max_memory=150_000, **options)
-    stored.fit(X, y)
+    exact = dict(random_state=0, search="exact", **options)
+    default = RBoostRankClassifier(20, n_jobs=2, **exact).fit(X, y)
+    streamed = RBoostRankClassifier(20, n_jobs=1, max_memory=LEAST, **exact).fit(X, y)
+    stored = RBoostRankClassifier(20, n_jobs=1, max_memory=150_000, **exact).fit(X, y)
     forms = [columns.form for columns in searches]
     assert forms == ["kept" if part is None else "stored", "streamed", "stored"]
     plain = RBoostRankClassifier(20, random_state=0, search="plain", **options).fit(X, y)
@@ -200,6 +198,16 @@ def test_memory_does_not_change_the_model_of_a_histogram_search(digits, searches
     if max_bins == 4:
         exact = RBoostRankClassifier(20, **{**options, "search": "exact"}).fit(*digits)
         assert (exact._hypotheses.thresholds != default._hypotheses.thresholds).any()
+
+
+@pytest.mark.parametrize("part", [None, 30, 100, 0.3])
+def test_automatic_search_is_exact_for_all_dimensions_and_by_histograms_for_a_part(digits, part):
+    options = dict(
+        weak_learner="stump", n_projections=100, projections_per_round=part, random_state=0
+    )
+    automatic = RBoostRankClassifier(15, **options).fit(*digits)
+    search = "exact" if part in (None, 100) else "histogram"
+    assert_same_model(automatic, RBoostRankClassifier(15, search=search, **options).fit(*digits))
 
 
 def test_the_bins_of_a_histogram_search_do_not_matter_for_an_exact_one(digits):

@@ -59,7 +59,7 @@ def draw(data, n_samples=45, n_features=5, n_columns=70, *, seed=0):
     return ProjectedPoints(X, projection, merge=data != "repeated")
 
 
-def columns_of(form, points, team=ALONE, *, exact=True, **options):
+def columns_of(form, points, team=ALONE, *, exact=True, searched=None, **options):
     """Return columns in the form that is asked for."""
     stored = points.n_columns * points.n_points
     needed = {
@@ -71,8 +71,8 @@ def columns_of(form, points, team=ALONE, *, exact=True, **options):
         points,
         team,
         exact=exact,
-        searched=points.n_columns,
-        searches=0 if form == "streamed" else 1,
+        searched=searched or points.n_columns,
+        searches=0 if form == "streamed" else points.n_columns,
         max_memory=needed[form],
         **options,
     )
@@ -542,6 +542,31 @@ def test_histogram_search_is_the_same_in_all_forms(kind):
         assert found == 3 * [oracle.search(weights, every)]
 
 
+@every_data
+@pytest.mark.parametrize("max_bins", [2, 40])
+def test_histogram_search_of_a_part_goes_by_the_heaviest_points(data, max_bins):
+    points, rng = draw(data, 120), np.random.default_rng(10)
+    oracle = BruteForce(points, max_bins)
+    forms = [
+        columns_of(form, points, exact=False, max_bins=max_bins, searched=9)
+        for form in ("stored", "streamed")
+    ]
+    for weights in all_kinds(points, rng, 12):
+        part = np.sort(rng.choice(points.n_columns, 9, replace=False))
+        found = [columns.search(weights, part) for columns in forms]
+        assert found[0] == found[1]
+        column, _ = found[0]
+        assert found[0] == oracle.search(weights, np.array([column]))  # its best cut for all points
+        fixed = to_fixed_point(weights)
+        size = float(np.abs(fixed).sum())
+        heavy = projected._weigh(fixed, size / 2**29, 0.1 * 2**29)[1]
+        assert np.abs(fixed[heavy]).sum() >= 0.899 * size
+        trimmed = np.zeros_like(fixed)
+        trimmed[heavy] = fixed[heavy]
+        edges = oracle.edges(trimmed)[part].max(axis=1)
+        assert edges[part == column][0] >= edges.max() - 1e-5 * size
+
+
 # ---- forms --------------------------------------------------------------------------------------
 
 
@@ -707,15 +732,22 @@ def test_codes_side_by_side(n_columns):
     share=st.sampled_from([0.0, 0.01, 0.2, 0.9]),
 )
 @settings(deadline=None, max_examples=60)
-def test_heaviest_points(weights, share):
+def test_weights_in_units_and_the_heaviest_points(weights, share):
     assume(np.abs(weights).sum() > 1e-100)
     fixed = to_fixed_point(weights)
-    spared = share * float(np.abs(fixed).sum())
-    heavy, left_out = projected._heaviest(fixed, spared)
+    unit = float(np.abs(fixed).sum()) / 2**20
+    packed, heavy, chosen, left_out, lost = projected._weigh(fixed, unit, share * 2**20)
+    whole = (packed >> 32) - (packed & 0xFFFFFFFF)
+    exact = fixed / unit
+    assert np.abs(whole - exact).max() <= 0.5
+    assert lost == pytest.approx(np.abs(whole - exact).sum(), abs=1e-9)
+    np.testing.assert_array_equal(chosen, packed[heavy])
+    assert (chosen != 0).all()
     rest = np.setdiff1d(np.arange(30), heavy)
-    assert left_out <= spared
-    assert left_out == pytest.approx(float(np.abs(fixed[rest]).sum()), rel=1e-12)
-    assert (fixed[heavy] != 0).all()
+    assert left_out <= share * 2**20 * (1 + 1e-6)
+    forgotten = rest[packed[rest] == 0]  # too light for a unit, which `lost` knows
+    light = np.abs(exact[rest]).sum() - np.abs(exact[forgotten]).sum()
+    assert light - 1e-6 <= left_out <= np.abs(exact[rest]).sum() + 1e-6
     if len(heavy) and len(rest):
         assert np.abs(fixed[heavy]).min() >= 0.99 * np.abs(fixed[rest]).max()
 

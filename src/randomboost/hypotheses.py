@@ -89,9 +89,10 @@ class Stump:
 
     def outputs(self, points: Points) -> NDArray:
         """Return h on every point, int8 where both outputs are whole numbers."""
-        discrete = abs(self.left) == 1.0 and abs(self.right) == 1.0
-        pair = np.array([self.left, self.right], dtype=np.int8 if discrete else np.float64)
-        return pair[(self.values(points) > points.dtype.type(self.threshold)).view(np.int8)]
+        above = self.values(points) > points.dtype.type(self.threshold)
+        if abs(self.left) == 1.0 and abs(self.right) == 1.0:
+            return np.int8(self.left) + above * np.int8(self.right - self.left)
+        return np.where(above, self.right, self.left)
 
 
 @dataclass(frozen=True)

@@ -109,13 +109,15 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         after the last round w is solved for with the full `solver_options` (unless early
         stopping goes back to an earlier round). None solves fully after every round, as the
         paper does, which takes many times as long.
-    search : {"exact", "histogram", "plain"}, default="exact"
+    search : {"auto", "exact", "histogram", "plain"}, default="auto"
         Stumps. "exact": the best of all thresholds, found without looking at most points.
-        "histogram": the best threshold between `max_bins` bins a dimension. "plain": the same
-        stumps as "exact" by looking at every point, for comparison; it takes 2 bytes for each of
-        the n m k points.
+        "histogram": the best threshold between `max_bins` bins a dimension; of a part of the
+        dimensions (`projections_per_round`) the one is taken that is best on the heaviest points,
+        which carry nine tenths of the weight. "plain": the same stumps as "exact" by looking at
+        every point, for comparison; it takes 2 bytes for each of the n m k points. "auto": "exact"
+        for all dimensions, "histogram" for a part.
     max_bins : int or None, default=None
-        Bins of trees and of ``search="histogram"``, at most 256; None for 64 and 256.
+        Bins of trees and of ``search="histogram"``, at most 256; None for 64.
     max_memory : float or None, default=None
         Stumps: bytes that the search may take beside data and scores; None for half of what is
         free. Where the n dimensions fit they are binned once (1 or 2 bytes for each of the n m k
@@ -203,7 +205,7 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         ],
         "correction": [StrOptions({"stagewise", "total"})],
         "iterations_per_round": [Interval(Integral, 1, None, closed="left"), None],
-        "search": [StrOptions({"exact", "histogram", "plain"})],
+        "search": [StrOptions({"auto", "exact", "histogram", "plain"})],
         "max_bins": [Interval(Integral, 2, 256, closed="both"), None],
         "early_stopping": ["boolean", StrOptions({"auto"})],
         "max_memory": [Interval(Real, 0, None, closed="neither"), None],
@@ -232,7 +234,7 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         tol: float = 1e-6,
         solver_options: dict[str, Any] | None = None,
         iterations_per_round: int | None = 2,
-        search: str = "exact",
+        search: str = "auto",
         max_bins: int | None = None,
         max_memory: float | None = None,
         scale: bool = True,

@@ -13,9 +13,8 @@ from .parallel import ThreadTeam
 from .points import ProjectedPoints
 from .projections import GaussianProjection
 from .risk import PairwiseRisk
-from .search.grid import MOST_BINS
 from .search.memory import check_memory, memory_budget
-from .search.projected import EXACT_BINS, ProjectedColumns
+from .search.projected import EXACT_BINS, HISTOGRAM_BINS, ProjectedColumns
 from .search.sorted import SortedColumns
 from .solvers.corrective import ROUND_TOLERANCE, minimise, solver_options
 from .solvers.matvec import OutputRows
@@ -27,6 +26,7 @@ from .weak_learners import make_learner
 if TYPE_CHECKING:
     from .rank import RBoostRankClassifier
 
+_DRAWN_TOGETHER = 16  # rounds
 _BYTES_A_POINT = 56  # scores, signed weights and what a search makes of them
 
 
@@ -80,6 +80,7 @@ class RankTrainer(Trainer):
             self._val_points = ProjectedPoints(data.X_val, projection, merge=False)
         self._all_columns = np.arange(projection.n_projections)
         self._n_searched = _part_size(estimator.projections_per_round, projection.n_projections)
+        self._drawn: dict[int, tuple[np.random.Generator, NDArray[np.int64]]] = {}
         n_left = estimator.n_estimators - len(start.hypotheses)
         check_memory(
             _BYTES_A_POINT * self._points.n_points,
@@ -113,15 +114,18 @@ class RankTrainer(Trainer):
 
     def _make_columns(self, estimator: RBoostRankClassifier, n_rounds: int) -> Any:
         """Prepare the projected dimensions for the search that was asked for."""
-        if estimator.search == "plain":
+        search = estimator.search
+        if search == "plain":
             return SortedColumns(self._points, self._team)
+        if search == "auto":
+            whole = self._n_searched == len(self._all_columns)
+            search = "exact" if whole else "histogram"
+        bins = EXACT_BINS if search == "exact" else int(estimator.max_bins or HISTOGRAM_BINS)
         columns = ProjectedColumns(
             self._points,
             self._team,
-            exact=estimator.search == "exact",
-            max_bins=int(estimator.max_bins or MOST_BINS)
-            if estimator.search == "histogram"
-            else EXACT_BINS,
+            exact=search == "exact",
+            max_bins=bins,
             searched=self._n_searched,
             searches=n_rounds,
             max_memory=memory_budget(estimator.max_memory),
@@ -211,14 +215,26 @@ class RankTrainer(Trainer):
         gradient = unit * (self._nu / unit - edges).astype(np.float64)
         return value + self._nu * float(weights.sum()), gradient
 
+    def _draw(self, number: int) -> tuple[np.random.Generator, NDArray[np.int64]]:
+        """Return a round's random numbers and the columns that it searches.
+
+        Some rounds are drawn together, as code that is in the cache takes half the time.
+        """
+        if number not in self._drawn:
+            self._drawn = {}
+            for t in range(number, number + _DRAWN_TOGETHER):
+                rng = np.random.default_rng([self._seed, t])
+                columns = self._all_columns
+                if self._n_searched < len(columns):
+                    columns = np.sort(rng.choice(len(columns), self._n_searched, replace=False))
+                self._drawn[t] = rng, columns
+        return self._drawn[number]
+
     def step(self) -> dict[str, float] | str:
         """Run one round; return its loss and edge, or why there is no further round."""
         if self._perfect:
             return "a weak learner orders all training pairs rightly"
-        rng = np.random.default_rng([self._seed, len(self.model.hypotheses)])
-        columns = self._all_columns
-        if self._n_searched < len(columns):
-            columns = np.sort(rng.choice(len(columns), self._n_searched, replace=False))
+        rng, columns = self._draw(len(self.model.hypotheses))
         folded = self._points.fold(self._signed)
         found = self._learner.fit(folded, columns, rng) if folded.any() else None
         if found is None:

@@ -24,61 +24,81 @@ _CHUNK = 2048  # samples whose sums are taken together: results do not depend on
 
 
 @kernel
-def _own_scores(scores, y, start, stop):
-    """Scores of the true classes of some samples."""
-    own = np.empty(stop - start)
-    for i in range(start, stop):
-        own[i - start] = scores[y[i], i]
+def _own_scores(scores, y, start):
+    """Scores of the true classes of the samples from `start` on, as many as there are labels."""
+    own = np.empty(len(y))
+    for i in range(len(y)):
+        own[i] = scores[y[i], start + i]
     return own
 
 
 @kernel
 def _smallest_margin(scores, y, start, stop):
     """Smallest margin of a wrong class among some samples."""
-    own = _own_scores(scores, y, start, stop)
-    smallest = np.inf
+    y = y[start:stop]
+    own = _own_scores(scores, y, start)
+    highest = np.full(len(y), -np.inf)
     for r in range(scores.shape[0]):
-        for i in range(start, stop):
-            if y[i] != r:
-                smallest = min(smallest, own[i - start] - scores[r, i])
+        row = scores[r, start:stop]
+        for i in range(len(y)):
+            score = row[i] if y[i] != r else -np.inf
+            highest[i] = score if score > highest[i] else highest[i]
+    smallest = np.inf
+    for i in range(len(y)):
+        smallest = min(smallest, own[i] - highest[i])
     return smallest
 
 
 @kernel
 def _exponential(scores, y, sample_weight, shift, signed, start, stop):
-    """Signed weights of ``s_i exp(shift - rho_ir)`` for some samples, and the sum of these."""
-    own = _own_scores(scores, y, start, stop)
-    sums = np.zeros(stop - start)
+    """Signed weights of ``s_i exp(shift - rho_ir)`` for some samples, and the sum of these.
+
+    What calls a function has a loop of its own: the others become vector instructions.
+    """
+    y, weight = y[start:stop], sample_weight[start:stop]
+    own = _own_scores(scores, y, start)
+    sums = np.zeros(len(y))
     for r in range(scores.shape[0]):
-        for i in range(start, stop):
-            if y[i] != r:
-                dual = sample_weight[i] * np.exp(shift - own[i - start] + scores[r, i])
-                signed[r, i] = -dual
-                sums[i - start] += dual
-    for i in range(start, stop):
-        signed[y[i], i] = sums[i - start]
+        row, out = scores[r, start:stop], signed[r, start:stop]
+        for i in range(len(y)):
+            out[i] = shift - own[i] + row[i]
+        for i in range(len(y)):
+            out[i] = np.exp(out[i])
+        for i in range(len(y)):
+            dual = weight[i] * out[i] if y[i] != r else 0.0
+            out[i] = -dual
+            sums[i] += dual
+    for i in range(len(y)):
+        signed[y[i], start + i] = sums[i]
     return sums.sum()
 
 
 @kernel
 def _logistic(scores, y, sample_weight, factor, signed, start, stop):
     """Signed weights of ``s_i log(1 + exp(-rho_ir))`` for some samples, and the sum of these."""
-    own = _own_scores(scores, y, start, stop)
-    sums = np.zeros(stop - start)
-    total = 0.0
+    y, weight = y[start:stop], sample_weight[start:stop]
+    own = _own_scores(scores, y, start)
+    sums = np.zeros(len(y))
+    losses = np.zeros(len(y))
+    small = np.empty(len(y))
+    logs = np.empty(len(y))
     for r in range(scores.shape[0]):
-        for i in range(start, stop):
-            if y[i] != r:
-                margin = own[i - start] - scores[r, i]
-                small = np.exp(-abs(margin))
-                total += sample_weight[i] * (max(-margin, 0.0) + np.log1p(small))
-                part = small if margin > 0 else 1.0
-                dual = factor * sample_weight[i] * part / (1.0 + small)
-                signed[r, i] = -dual
-                sums[i - start] += dual
-    for i in range(start, stop):
-        signed[y[i], i] = sums[i - start]
-    return factor * total
+        row, out = scores[r, start:stop], signed[r, start:stop]
+        for i in range(len(y)):
+            small[i] = np.exp(-abs(own[i] - row[i]))
+        for i in range(len(y)):
+            logs[i] = np.log1p(small[i])
+        for i in range(len(y)):
+            wrong = weight[i] if y[i] != r else 0.0
+            margin = own[i] - row[i]
+            losses[i] += wrong * (max(-margin, 0.0) + logs[i])
+            part = small[i] if margin > 0 else 1.0
+            dual = factor * wrong * part / (1.0 + small[i])
+            out[i] = -dual
+            sums[i] += dual
+    for i in range(len(y)):
+        signed[y[i], start + i] = sums[i]
+    return factor * losses.sum()
 
 
 class PairwiseRisk:

@@ -8,9 +8,10 @@ Three steps, each on fewer dimensions than the one before:
    the edges at the ends of the bins, and a bound of those inside;
 3. for the few that are still in the race, the exact search inside the bins that matter.
 
-With ``exact=False`` the ends of the bins are all that is searched, and step 3 is left out. The
-codes of the dimensions are in memory where they fit (`grid`), else made anew whenever they are
-looked at; the stump found is the same.
+With ``exact=False`` the ends of the bins are all that is searched, and step 3 is left out; where a
+search looks at a part of the dimensions, step 1 alone chooses one of them, by its edge on the
+heaviest points: the next search looks at others anyway. The codes of the dimensions are in memory
+where they fit (`grid`), else made anew whenever they are looked at; the stump found is the same.
 """
 
 from __future__ import annotations
@@ -29,11 +30,13 @@ from .memory import check_memory
 from .sorted import midpoints
 
 EXACT_BINS = 128  # of an exact search, where bins only save work
+HISTOGRAM_BINS = 64  # of a search between bins
 _FIRST_LOOK = 8  # dimensions that are searched first, to learn what a good edge is
 _TIE = 2.0**TIE_BITS  # edges this close may count as equal
 _UNITS = float(2**29)  # absolute sum of packed weights: sums fit into 32 bits
 _SAFETY = 1.0 + 1e-12  # of bounds that are computed with rounding
 _LAG = 0.2  # share of the best edge that the points left out of a first look may weigh
+_NEGLIGIBLE = 0.1  # share of the weight whose points have no say in a search of a part
 _ALL = np.empty(0, np.uint32)  # names no points: all of them
 _STREAMED_BYTES = 3  # for every point and thread
 _MANY_POINTS = 50_000  # above this the bins are too large to sort some of them: finer ones
@@ -41,19 +44,36 @@ _FINE_CELLS = 1 << 16
 _BATCH_BYTES = 1 << 26  # codes that one thread makes at a time when they are not kept
 
 
-@kernel
-def _pack(weights, unit, packed):
-    """Weights in units, positive ones in the upper and negative ones in the lower 32 bits.
+@kernel(fastmath={"reassoc"})
+def _weigh(weights, unit, spared):
+    """Weights in units, and the points that carry all but about `spared` units.
 
-    Returns what is lost by rounding, in all and in units: no edge is off by more.
+    Packed weights have the positive ones in the upper and the negative ones in the lower 32 bits.
+    Returns them, the heavy points, their packed weights, what the others weigh, and what is lost by
+    rounding, both in units: no edge is off by more.
     """
+    n = len(weights)
+    packed = np.empty(n, np.int64)
+    sizes = np.empty(n, np.float32)
     lost = 0.0
-    for i in range(len(weights)):
+    for i in range(n):
         size = abs(weights[i]) / unit
-        whole = np.int64(size + 0.5)
+        whole = np.int64(np.int32(size + 0.5))
         lost += abs(size - whole)
         packed[i] = whole if weights[i] < 0 else whole << 32
-    return lost
+        sizes[i] = size
+    buckets, first = heavy_from(sizes, spared)
+    left_out = 0.0
+    for i in range(n):
+        left_out += 0.0 if buckets[i] >= first else abs(weights[i]) / unit
+    points = np.empty(n, np.uint32)
+    chosen = np.empty(n, np.int64)
+    count = 0
+    for i in range(n):  # without branches, which nobody could guess
+        points[count] = i
+        chosen[count] = packed[i]
+        count += buckets[i] >= first and packed[i] != 0
+    return packed, points[:count], chosen[:count], left_out, lost
 
 
 @kernel
@@ -80,7 +100,7 @@ def _scan(codes, last_bins, rows, packed, points, reached, bounds, start, stop):
     """Edges of ``rows[start:stop]`` of the codes over the given points, or all if none is given.
 
     `reached` is the largest absolute edge at the end of a bin (-1 where there is one bin only),
-    `bounds` what no cut of any kind exceeds.
+    `bounds`, unless it is empty, what no cut of any kind exceeds.
     """
     whole = np.int64(0)
     for i in range(len(packed)):
@@ -105,11 +125,12 @@ def _scan(codes, last_bins, rows, packed, points, reached, bounds, start, stop):
             for b in range(n_bins):
                 so_far += positive[b] - negative[b]
                 prefix[b] = so_far
-            low = high = np.int32(0)
-            for b in range(n_bins):
-                low = min(low, prefix[b] - positive[b])
-                high = max(high, prefix[b] + negative[b])
-            bounds[at] = max(total - 2 * low, 2 * high - total)
+            if len(bounds) > 0:
+                low = high = np.int32(0)
+                for b in range(n_bins):
+                    low = min(low, prefix[b] - positive[b])
+                    high = max(high, prefix[b] + negative[b])
+                bounds[at] = max(total - 2 * low, 2 * high - total)
             low = np.int32(2**30)
             high = np.int32(-(2**30))
             for b in range(n_bins - 1):
@@ -120,10 +141,7 @@ def _scan(codes, last_bins, rows, packed, points, reached, bounds, start, stop):
 
 @kernel
 def _sums_before(codes, last_bin, weights, before, wanted):
-    """Sum of the weights before every bin; and the bins inside which the best cut could lie.
-
-    Returns the largest absolute edge at the end of a bin, and the first such bin.
-    """
+    """Sum of the weights before every bin; and the bins inside which the best cut could lie."""
     n_bins = last_bin + 1
     positive = np.zeros(n_bins, np.int64)
     negative = np.zeros(n_bins, np.int64)
@@ -137,30 +155,39 @@ def _sums_before(codes, last_bin, weights, before, wanted):
         before[b + 1] = before[b] + positive[b] + negative[b]
     total = before[n_bins]
     best = np.int64(-1)
-    first = 0
     for b in range(last_bin):
-        edge = abs(total - 2 * before[b + 1])
-        if edge > best:
-            best = edge
-            first = b
+        best = max(best, abs(total - 2 * before[b + 1]))
     for b in range(n_bins):
         low = abs(total - 2 * (before[b] + negative[b]))
         high = abs(total - 2 * (before[b] + positive[b]))
         wanted[b] = max(low, high) >= best
-    return best, first
 
 
 @kernel
-def _ends_around(codes, values, last_below):
-    """Largest value up to a bin and smallest above it."""
+def _cut_between_bins(codes, last_bin, weights, values):
+    """Find the first of the best cuts between bins: its edge, and the values below and above.
+
+    Where there is one bin only, no value lies below.
+    """
+    sums = np.zeros(last_bin + 1, np.int64)
+    for i in range(len(weights)):
+        sums[codes[i]] += weights[i]
+    total = sums.sum()
+    prefix = np.int64(0)
+    best = np.int64(-1)
+    cut = -1
+    for b in range(last_bin):
+        prefix += sums[b]
+        if abs(total - 2 * prefix) > best:
+            best = abs(total - 2 * prefix)
+            cut = b
     below = -np.inf
     above = np.inf
     for i in range(len(values)):
-        if codes[i] <= last_below:
-            below = max(below, values[i])
-        else:
-            above = min(above, values[i])
-    return below, above
+        inside = codes[i] <= cut
+        below = max(below, values[i] if inside else -np.inf)
+        above = min(above, np.inf if inside else values[i])
+    return best, below, above
 
 
 @kernel
@@ -188,25 +215,6 @@ def _walk(members, codes, weights, values, before, total):
     return best, below, above
 
 
-@kernel
-def _heaviest(weights, spared):
-    """Points that carry all but about `spared` of the absolute weight, and what is left out."""
-    sizes = np.empty(len(weights), np.float32)
-    for i in range(len(weights)):
-        sizes[i] = abs(weights[i])
-    buckets, first = heavy_from(sizes, spared)
-    points = np.empty(len(weights), np.uint32)
-    count = 0
-    left_out = 0.0
-    for i in range(len(weights)):
-        if buckets[i] >= first and weights[i] != 0:
-            points[count] = i
-            count += 1
-        else:
-            left_out += abs(weights[i])
-    return points[:count], left_out
-
-
 class ProjectedColumns:
     """The dimensions of projected points, ready for searches.
 
@@ -217,7 +225,8 @@ class ProjectedColumns:
     team : ThreadTeam
         Threads.
     exact : bool
-        Search all cuts instead of those between bins.
+        Search all cuts instead of those between bins, and all points instead of the heaviest
+        where a search looks at a part of the dimensions.
     max_bins : int
         Number of bins a dimension, at most 256.
     searched : int
@@ -248,6 +257,7 @@ class ProjectedColumns:
         self.points = points
         self._team = team
         self._exact = exact
+        self._part = not exact and searched < points.n_columns
         self._max_bins = max_bins
         self._best = 0.0  # edge of the last search
         self._kept: KeptHistograms | None = None
@@ -309,12 +319,18 @@ class ProjectedColumns:
         if self.points.n_points < 2:
             return None
         fixed = to_fixed_point(weights)
-        total = int(fixed.sum())
         unit = float(np.abs(fixed).sum()) / _UNITS
-        packed = np.empty(len(fixed), np.int64)
-        lost = _pack(fixed, unit, packed)
+        if self._part:
+            return self._search_part(fixed, unit, columns)
+        packed, heavy, chosen, left_out, lost = _weigh(fixed, unit, _LAG * self._best / unit)
         reached = np.full(len(columns), -1.0)
-        bounds = self._first_bounds(fixed, total, packed, unit, lost, columns)
+        if self._kept is not None and len(columns) == self.points.n_columns:
+            bounds = _SAFETY * self._kept.upper_bounds(fixed, int(fixed.sum()))
+        elif self.form == "stored":
+            limits = self._scan(chosen, columns, heavy)[1]
+            bounds = _SAFETY * unit * (limits + lost + left_out)
+        else:
+            bounds = np.full(len(columns), np.inf)
         looked_at = np.zeros(len(columns), bool)
         promising = np.argpartition(-bounds, min(_FIRST_LOOK, len(bounds)) - 1)[:_FIRST_LOOK]
         while len(promising):
@@ -331,29 +347,26 @@ class ProjectedColumns:
         in_race = np.flatnonzero(bounds >= max(reached.max() - unit * lost - _TIE, 0.0))
         return self._decide(fixed, columns[in_race], bounds[in_race])
 
-    def _first_bounds(
-        self,
-        fixed: NDArray[np.int64],
-        total: int,
-        packed: NDArray[np.int64],
-        unit: float,
-        lost: float,
-        columns: NDArray,
-    ) -> NDArray:
-        """Upper bounds of the edges, by the cheapest means there are."""
-        if self._kept is not None and len(columns) == self.points.n_columns:
-            return _SAFETY * self._kept.upper_bounds(fixed, total)
-        if self.form != "stored":
-            return np.full(len(columns), np.inf)
-        heavy, left_out = _heaviest(fixed, _LAG * self._best)
-        return _SAFETY * (unit * (self._scan(packed[heavy], columns, heavy)[1] + lost) + left_out)
+    def _search_part(
+        self, fixed: NDArray[np.int64], unit: float, columns: NDArray[np.int64]
+    ) -> tuple[int, float] | None:
+        """Choose a column by the heaviest points, and its cut between bins by all of them."""
+        _, heavy, chosen, _, _ = _weigh(fixed, unit, _NEGLIGIBLE * _UNITS)
+        column = int(columns[self._scan(chosen, columns, heavy, bounded=False)[0].argmax()])
+        found = self._cut(fixed, column)
+        return None if found is None else (column, found[1])
 
     def _scan(
-        self, packed: NDArray[np.int64], columns: NDArray, points: NDArray = _ALL
+        self,
+        packed: NDArray[np.int64],
+        columns: NDArray,
+        points: NDArray = _ALL,
+        *,
+        bounded: bool = True,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Edges reached between bins, and bounds of all edges, over some points."""
+        """Edges reached between bins, and bounds of all edges, if wanted, over some points."""
         reached = np.empty(len(columns), np.int64)
-        bounds = np.empty(len(columns), np.int64)
+        bounds = np.empty(len(columns) if bounded else 0, np.int64)
         if self.form == "streamed":
             share = -(-len(columns) // (2 * self._team.n_threads))
             batch = max(1, min(share, _BATCH_BYTES // self.points.n_points))
@@ -391,7 +404,7 @@ class ProjectedColumns:
                 best, column, threshold = found[0], int(columns[at]), found[1]
         if column < 0:
             return None
-        self._best = best * 2.0**TIE_BITS
+        self._best = best * _TIE
         if self._kept is not None:
             self._kept.note_best(self._best)
         return column, threshold
@@ -405,15 +418,15 @@ class ProjectedColumns:
             row, last_bin = bin_values(self.points, values, self._max_bins)
         else:
             row, last_bin = self._codes[column], self._last_bins[column]
-        before, wanted = np.empty(last_bin + 2, np.int64), np.empty(last_bin + 1, bool)
-        edge, last_below = _sums_before(row, last_bin, fixed, before, wanted)
         if self._exact:
+            before, wanted = np.empty(last_bin + 2, np.int64), np.empty(last_bin + 1, bool)
+            _sums_before(row, last_bin, fixed, before, wanted)
             members = np.flatnonzero(wanted[row])
             members = members[np.argsort(values[members], kind="stable")]
             edge, below, above = _walk(members, row, fixed, values, before, before[-1])
         else:
-            below, above = _ends_around(row, values, last_below)
-        if not below < above < np.inf:
+            edge, below, above = _cut_between_bins(row, last_bin, fixed, values)
+        if not -np.inf < below < above:
             return None
         kind = values.dtype.type
         return int(coarsened(edge)), float(midpoints(kind(below), kind(above)))

@@ -13,7 +13,7 @@ from ..hypotheses import Combination, Points, Stump
 _TINY = float(np.finfo(np.float64).tiny)
 
 
-@kernel
+@kernel(fastmath={"reassoc"})
 def _side_sums(values, threshold, weights):
     """Sum of the weights and of their sizes up to a threshold and above it."""
     left = 0.0
