@@ -88,7 +88,7 @@ class Forest(Sequence[Tree]):
         return Tree(*(getattr(self, name)[part] for name in Tree.__dataclass_fields__))
 
 
-@kernel
+@kernel(inline="always")
 def _split(here, values, limit, low, change, stay, go, n):
     """Send classes right: those of `low`, changed by `change` where a value is above the limit."""
     for i in range(n):
@@ -97,14 +97,14 @@ def _split(here, values, limit, low, change, stay, go, n):
         stay[i] = here[i] ^ bits
 
 
-@kernel
+@kernel(inline="always")
 def _add_output(here, bit, output, total, n):
     """Add a leaf's output where the class of a bit is there."""
     for i in range(n):
         total[i] += output if here[i] & bit else np.float32(0)
 
 
-@kernel
+@kernel(inline="always")
 def _add_leaf(here, reach, output, n, sums):
     """Add a leaf's output to the sums of the classes that are there.
 

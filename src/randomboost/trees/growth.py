@@ -216,7 +216,7 @@ def _fill_histograms(
             j += 1
 
 
-@kernel
+@kernel(inline="always")
 def _right_sums(histogram, right_g, right_h):
     """Gradients and hessians right of every cut, in units."""
     above, below = histogram[ABOVE - 1], histogram[BELOW - 1]
@@ -229,7 +229,7 @@ def _right_sums(histogram, right_g, right_h):
         right_h[b] = right & _LOWER_HALF
 
 
-@kernel
+@kernel(inline="always")
 def _find_gains(right_g, right_h, sums, rules, unit, gains):
     """Gain of every cut of a drawn split."""
     ridge, least_hessian = rules[0], rules[1]
@@ -244,7 +244,7 @@ def _find_gains(right_g, right_h, sums, rules, unit, gains):
         gains[b] = gain if min(h, left_h) >= least_hessian else 0.0
 
 
-@kernel
+@kernel(inline="always")
 def _drop_thin_cuts(counts, n_points, least_points, gains):
     """Set the gain of cuts to 0 that leave fewer points than wanted on a side."""
     above, below = counts[ABOVE - 1], counts[BELOW - 1]
@@ -257,7 +257,7 @@ def _drop_thin_cuts(counts, n_points, least_points, gains):
             gains[b] = 0.0
 
 
-@kernel
+@kernel(inline="always")
 def _search(
     bins, codes, rows, classes, pairs, begin, end, columns, drawn_codes, first, last, sums, rules,
     unit, n_bins, found, split,
@@ -295,7 +295,7 @@ def _search(
                     split[_CUT] = b
 
 
-@kernel
+@kernel(inline="always")
 def _sum_up(pairs, begin, end, unit, sums):
     total = np.int64(0)
     for p in range(begin, end):
@@ -331,7 +331,7 @@ def _part(bins, codes, rows, classes, pairs, begin, end, split, spare):
     cut = np.uint8(split[_CUT])
     spare_rows, spare_classes, spare_pairs = spare
     runs = np.empty(codes.shape[1] + 1, np.int64)
-    kept, moved = np.uint32(begin), np.uint32(0)
+    kept, moved = np.uint64(begin), np.uint64(0)
     for e in range(_find_runs(classes, begin, end, runs)):
         first, last = runs[e], runs[e + 1]
         number = classes[first]
