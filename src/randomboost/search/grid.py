@@ -17,7 +17,7 @@ from ..compiling import kernel
 from ..points import ProjectedPoints, project_row
 
 MOST_BINS = 256
-_CELLS = 2048
+_CELLS_A_BIN = 8
 _SAMPLE = 256  # points that decide where the grid lies
 
 
@@ -52,18 +52,19 @@ def _span(sample):
 
 
 @kernel
-def _scale(low, high):
+def _scale(low, high, n_cells):
     """Cells a unit of value."""
     width = high - low
-    return min(_CELLS / width, 1e300) if width > 0.0 and width < np.inf else 0.0
+    return min(n_cells / width, 1e300) if width > 0.0 and width < np.inf else 0.0
 
 
 @kernel
-def _cells_of(values, low, scale, cells):
+def _cells_of(values, low, scale, n_cells, cells):
     """Cell of every value; by way of 32 bits, for which processors have an instruction."""
+    last = n_cells - 1.0
     for i in range(len(values)):
         place = (np.float64(values[i]) - low) * scale
-        cells[i] = np.uint16(np.int32(min(max(place, 0.0), _CELLS - 1.0)))
+        cells[i] = np.uint16(np.int32(min(max(place, 0.0), last)))
 
 
 @kernel
@@ -79,7 +80,7 @@ def _ends(values, low, high):
 def fine_codes(values, n_cells):
     """Cells of an even grid over all values as codes, from 0 on, and the last one."""
     low, high = _ends(values, np.inf, -np.inf)
-    scale = n_cells / _CELLS * _scale(low, high)
+    scale = _scale(low, high, n_cells)
     codes = np.empty(len(values), np.uint16)
     last = np.int64(0)
     for i in range(len(values)):
@@ -97,17 +98,16 @@ def _bins_of(cells, max_bins, counts, bin_of_cell, codes):
     for all cells that are left.
     """
     n = len(cells)
-    for cell in range(_CELLS):
-        counts[cell] = 0
+    counts[:] = 0
     for i in range(n):
         counts[cells[i]] += 1
     left = 0
-    for cell in range(_CELLS):
+    for cell in range(len(counts)):
         left += counts[cell] > 0
     before = np.int64(0)  # points in the cells before, times max_bins
     full = n  # what this is when the current bin has its share
     current = 0
-    for cell in range(_CELLS):
+    for cell in range(len(counts)):
         count = counts[cell]
         ends = before >= full or left < max_bins - current
         if ends and count > 0 and before > 0 and current < max_bins - 1:
@@ -134,8 +134,9 @@ def _bin_projections(features, directions, classes, few, max_bins, codes, last_b
     sample = np.empty(len(classes) * n_few, features.dtype)
     row = np.empty(n_samples, features.dtype)
     cells = np.empty(n_classes * n_samples, np.uint16)
-    counts = np.empty(_CELLS, np.int32)
-    bin_of_cell = np.empty(_CELLS, np.uint8)
+    n_cells = _CELLS_A_BIN * max_bins
+    counts = np.empty(n_cells, np.int32)
+    bin_of_cell = np.empty(n_cells, np.uint8)
     for v in range(n_columns):
         for c in range(len(classes)):
             project_row(few, directions[classes[c], v], sample[c * n_few : (c + 1) * n_few])
@@ -146,10 +147,10 @@ def _bin_projections(features, directions, classes, few, max_bins, codes, last_b
             for r in range(n_classes):
                 project_row(features, directions[r, v], row)
                 low, high = _ends(row, low, high)
-        scale = _scale(low, high)
+        scale = _scale(low, high, n_cells)
         for r in range(n_classes):
             project_row(features, directions[r, v], row)
-            _cells_of(row, low, scale, cells[r * n_samples : (r + 1) * n_samples])
+            _cells_of(row, low, scale, n_cells, cells[r * n_samples : (r + 1) * n_samples])
         last_bins[v] = _bins_of(cells, max_bins, counts, bin_of_cell, codes[v])
 
 
@@ -159,10 +160,11 @@ def _bin_values(values, sample, max_bins, codes):
     low, high = _span(sample)
     if not low < high:
         low, high = _ends(values, np.inf, -np.inf)
+    n_cells = _CELLS_A_BIN * max_bins
     cells = np.empty(len(values), np.uint16)
-    _cells_of(values, low, _scale(low, high), cells)
-    counts = np.empty(_CELLS, np.int32)
-    bin_of_cell = np.empty(_CELLS, np.uint8)
+    _cells_of(values, low, _scale(low, high, n_cells), n_cells, cells)
+    counts = np.empty(n_cells, np.int32)
+    bin_of_cell = np.empty(n_cells, np.uint8)
     return _bins_of(cells, max_bins, counts, bin_of_cell, codes)
 
 

@@ -386,7 +386,7 @@ class ProjectedColumns:
             tables = self._codes, self._last_bins, columns, packed, points
             _scan(*tables, reached, bounds, start, stop)
 
-        self._team.run(scan, len(columns), grain=1 + 50_000 // len(packed))
+        self._team.run(scan, len(columns), grain=1 + 200_000 // len(packed))
         return reached, bounds
 
     def _decide(
