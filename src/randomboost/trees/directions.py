@@ -252,7 +252,7 @@ def _mix(block, starts, features, coefficients, begin, n, out):
 @kernel
 def _project(X, starts, features, coefficients, first, last, out):
     """``out[v, i] = sum_j c_vj X[i, j]`` over rows first .. last; NaN counts as 0 in a mixture."""
-    block = np.empty((X.shape[1], _ROWS), X.dtype)
+    block = np.empty((X.shape[1], min(_ROWS, last - first)), X.dtype)
     for begin in range(first, last, _ROWS):
         n = min(_ROWS, last - begin)
         for i in range(n):
@@ -288,7 +288,7 @@ def project(X: Any, rows: Any, team: ThreadTeam) -> NDArray:
     if sp.issparse(X):
         return np.ascontiguousarray((X @ rows.T).toarray().T.astype(X.dtype, copy=False))
     out = np.empty((rows.shape[0], X.shape[0]), dtype=X.dtype)
-    coefficients = rows.data.astype(X.dtype)
+    coefficients = rows.data.astype(X.dtype, copy=False)
 
     def work(first: int, last: int) -> None:
         _project(X, rows.indptr, rows.indices, coefficients, first, last, out)

@@ -20,6 +20,7 @@ from .codes import class_masks
 
 _WORD = 32  # classes that share a word
 _FEW_CLASSES = 16
+_FEW_SAMPLES = 8  # that go through the trees one by one
 _DE_BRUIJN = np.uint32(0x077CB531)  # its 5-bit windows all differ, so they tell a bit's place
 _PLACES = np.zeros(_WORD, dtype=np.int64)
 for _place in range(_WORD):
@@ -206,6 +207,45 @@ def _add_scores(
                 scores[r, begin + i] = sums[r, i]
 
 
+@kernel
+def _add_scores_of_few(
+    values, columns, limits, below, above, left, outputs, starts, scores, first, last
+):
+    """Do the same sample by sample, past all nodes that none of a sample's classes comes to.
+
+    A class comes to one leaf of a tree, so the sums are the same bit for bit.
+    """
+    n_classes = len(scores)
+    everyone = np.uint32((np.uint64(1) << np.uint64(n_classes)) - np.uint64(1))
+    nodes = np.empty(2 * _WORD, np.int64)  # each that waits has other classes, or is the last one
+    words = np.empty(2 * _WORD, np.uint32)
+    for i in range(first, last):
+        for t in range(len(starts) - 1):
+            nodes[0] = starts[t]
+            words[0] = everyone
+            n_waiting = 1
+            while n_waiting > 0:
+                n_waiting -= 1
+                node = nodes[n_waiting]
+                bits = words[n_waiting]
+                child = left[node]
+                if child < 0:
+                    for r in range(n_classes):
+                        if bits & (np.uint32(1) << np.uint32(r)):
+                            scores[r, i] += outputs[node]
+                    continue
+                right = values[columns[node], i] > limits[node]
+                go = bits & (above[node] if right else below[node])
+                if go != bits:
+                    nodes[n_waiting] = starts[t] + child
+                    words[n_waiting] = bits ^ go
+                    n_waiting += 1
+                if go != 0:
+                    nodes[n_waiting] = starts[t] + child + 1
+                    words[n_waiting] = go
+                    n_waiting += 1
+
+
 class Passage:
     """Trees made ready for samples to go through.
 
@@ -248,9 +288,13 @@ class Passage:
         team : ThreadTeam
             Threads.
         """
-        cuts = self._limits.astype(values.dtype)
+        cuts = self._limits.astype(values.dtype, copy=False)
         for number, (below, above) in enumerate(self._masks):
             part = scores[number * _WORD : (number + 1) * _WORD]
+            if part.shape[1] <= _FEW_SAMPLES:
+                nodes = self._columns, cuts, below, above, *self._rest[:3]
+                _add_scores_of_few(values, *nodes, part, 0, part.shape[1])
+                continue
 
             def work(first: int, last: int, args: tuple = (below, above, part)) -> None:
                 below, above, part = args
