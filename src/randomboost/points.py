@@ -8,6 +8,7 @@ points are unfolded back.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,21 @@ class ProjectedPoints:
         self.n_points = projection.n_classes * X.shape[0]
         self.n_columns = projection.n_projections
         self._last_column: tuple[int, NDArray] = -1, np.empty(0)
+
+    def in_single_precision(self) -> ProjectedPoints:
+        """Return the same points with dense features in single precision, for rough looks.
+
+        Sparse features, and those that single precision could not hold, stay as they are.
+        """
+        if sp.issparse(self.features) or self.dtype == np.float32:
+            return self
+        if not 1e-20 < np.abs(self.features).max(initial=0.0) < 1e20:
+            return self
+        rough = copy(self)
+        rough.dtype = np.dtype(np.float32)
+        rough.features = self.features.astype(np.float32)
+        rough._last_column = -1, np.empty(0)
+        return rough
 
     def directions(self, indices: NDArray[np.int64]) -> NDArray:
         """Return the rows of all matrices, shape (n_classes, len(indices), n_features)."""

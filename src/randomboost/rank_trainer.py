@@ -226,7 +226,9 @@ class RankTrainer(Trainer):
                 rng = np.random.default_rng([self._seed, t])
                 columns = self._all_columns
                 if self._n_searched < len(columns):
-                    columns = np.sort(rng.choice(len(columns), self._n_searched, replace=False))
+                    columns = np.sort(
+                        rng.choice(len(columns), self._n_searched, replace=False, shuffle=False)
+                    )
                 self._drawn[t] = rng, columns
         return self._drawn[number]
 

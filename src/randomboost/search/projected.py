@@ -34,6 +34,7 @@ HISTOGRAM_BINS = 64  # of a search between bins
 _FIRST_LOOK = 8  # dimensions that are searched first, to learn what a good edge is
 _TIE = 2.0**TIE_BITS  # edges this close may count as equal
 _UNITS = float(2**29)  # absolute sum of packed weights: sums fit into 32 bits
+_TINY = float(np.finfo(np.float64).tiny)
 _SAFETY = 1.0 + 1e-12  # of bounds that are computed with rounding
 _LAG = 0.2  # share of the best edge that the points left out of a first look may weigh
 _NEGLIGIBLE = 0.1  # share of the weight whose points have no say in a search of a part
@@ -165,16 +166,13 @@ def _sums_before(codes, last_bin, weights, before, wanted):
 
 @kernel
 def _cut_between_bins(codes, last_bin, weights, values):
-    """Find the first of the best cuts between bins: its edge, and the values below and above.
-
-    Where there is one bin only, no value lies below.
-    """
-    sums = np.zeros(last_bin + 1, np.int64)
+    """Find the first of the best cuts between bins: its edge, and the values below and above."""
+    sums = np.zeros(last_bin + 1, weights.dtype)
     for i in range(len(weights)):
         sums[codes[i]] += weights[i]
     total = sums.sum()
-    prefix = np.int64(0)
-    best = np.int64(-1)
+    prefix = total - total
+    best = prefix - 1
     cut = -1
     for b in range(last_bin):
         prefix += sums[b]
@@ -258,6 +256,8 @@ class ProjectedColumns:
         self._team = team
         self._exact = exact
         self._part = not exact and searched < points.n_columns
+        # a choice by some points and bins only need not know the last digits of the values
+        self._rough = points.in_single_precision() if self._part else points
         self._max_bins = max_bins
         self._best = 0.0  # edge of the last search
         self._kept: KeptHistograms | None = None
@@ -287,7 +287,7 @@ class ProjectedColumns:
         def make(number: int) -> None:
             part = slice(number * LANES, min((number + 1) * LANES, n_columns))
             columns = np.arange(part.start, part.stop)
-            bin_columns(points, columns, max_bins, self._codes[part], self._last_bins[part])
+            bin_columns(self._rough, columns, max_bins, self._codes[part], self._last_bins[part])
             if self._kept is not None:
                 self._kept.put(number, self._codes[part])
 
@@ -318,10 +318,10 @@ class ProjectedColumns:
         """
         if self.points.n_points < 2:
             return None
+        if self._part:
+            return self._search_part(weights, columns)
         fixed = to_fixed_point(weights)
         unit = float(np.abs(fixed).sum()) / _UNITS
-        if self._part:
-            return self._search_part(fixed, unit, columns)
         packed, heavy, chosen, left_out, lost = _weigh(fixed, unit, _LAG * self._best / unit)
         reached = np.full(len(columns), -1.0)
         if self._kept is not None and len(columns) == self.points.n_columns:
@@ -348,13 +348,31 @@ class ProjectedColumns:
         return self._decide(fixed, columns[in_race], bounds[in_race])
 
     def _search_part(
-        self, fixed: NDArray[np.int64], unit: float, columns: NDArray[np.int64]
+        self, weights: NDArray, columns: NDArray[np.int64]
     ) -> tuple[int, float] | None:
         """Choose a column by the heaviest points, and its cut between bins by all of them."""
-        _, heavy, chosen, _, _ = _weigh(fixed, unit, _NEGLIGIBLE * _UNITS)
+        unit = max(float(np.abs(weights).sum()) / _UNITS, _TINY)
+        _, heavy, chosen, _, _ = _weigh(weights, unit, _NEGLIGIBLE * _UNITS)
         column = int(columns[self._scan(chosen, columns, heavy, bounded=False)[0].argmax()])
-        found = self._cut(fixed, column)
-        return None if found is None else (column, found[1])
+        if self.form == "streamed":
+            codes, last_bins = self._make_codes(np.array([column]))
+            row, last_bin = codes[0], last_bins[0]
+        else:
+            row, last_bin = self._codes[column], self._last_bins[column]
+        values = self.points.column(column)
+        _, below, above = _cut_between_bins(row, last_bin, weights, values)
+        if last_bin == 0 or below == above:
+            return None
+        # points next to the cut may be in the wrong bin by the last digit of single precision
+        low, high = (values.dtype.type(end) for end in sorted((below, above)))
+        return column, float(midpoints(low, high))
+
+    def _make_codes(self, columns: NDArray) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Return the codes and the last bins of some columns."""
+        codes = np.empty((len(columns), self.points.n_points), np.uint8)
+        last_bins = np.empty(len(columns), np.int64)
+        bin_columns(self._rough, columns, self._max_bins, codes, last_bins)
+        return codes, last_bins
 
     def _scan(
         self,
@@ -374,9 +392,7 @@ class ProjectedColumns:
             def stream(number: int) -> None:
                 part = slice(number * batch, (number + 1) * batch)
                 out = reached[part], bounds[part]
-                codes = np.empty((len(out[0]), self.points.n_points), np.uint8)
-                last_bins = np.empty(len(codes), np.int64)
-                bin_columns(self.points, columns[part], self._max_bins, codes, last_bins)
+                codes, last_bins = self._make_codes(columns[part])
                 _scan(codes, last_bins, np.arange(len(codes)), packed, points, *out, 0, len(codes))
 
             self._team.for_each(stream, -(-len(columns) // batch))
