@@ -167,12 +167,12 @@ def _sums_before(codes, last_bin, weights, before, wanted):
 @kernel
 def _cut_between_bins(codes, last_bin, weights, values):
     """Find the first of the best cuts between bins: its edge, and the values below and above."""
-    sums = np.zeros(last_bin + 1, weights.dtype)
+    sums = np.zeros(last_bin + 1, np.int64)
     for i in range(len(weights)):
         sums[codes[i]] += weights[i]
     total = sums.sum()
-    prefix = total - total
-    best = prefix - 1
+    prefix = np.int64(0)
+    best = np.int64(-1)
     cut = -1
     for b in range(last_bin):
         prefix += sums[b]
@@ -352,7 +352,7 @@ class ProjectedColumns:
     ) -> tuple[int, float] | None:
         """Choose a column by the heaviest points, and its cut between bins by all of them."""
         unit = max(float(np.abs(weights).sum()) / _UNITS, _TINY)
-        _, heavy, chosen, _, _ = _weigh(weights, unit, _NEGLIGIBLE * _UNITS)
+        packed, heavy, chosen, _, _ = _weigh(weights, unit, _NEGLIGIBLE * _UNITS)
         column = int(columns[self._scan(chosen, columns, heavy, bounded=False)[0].argmax()])
         if self.form == "streamed":
             codes, last_bins = self._make_codes(np.array([column]))
@@ -360,7 +360,8 @@ class ProjectedColumns:
         else:
             row, last_bin = self._codes[column], self._last_bins[column]
         values = self.points.column(column)
-        _, below, above = _cut_between_bins(row, last_bin, weights, values)
+        whole = (packed >> 32) - (packed & 0xFFFFFFFF)
+        _, below, above = _cut_between_bins(row, last_bin, whole, values)
         if last_bin == 0 or below == above:
             return None
         # points next to the cut may be in the wrong bin by the last digit of single precision
