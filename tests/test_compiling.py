@@ -81,6 +81,19 @@ def test_a_kernel_may_be_called_before_and_after_its_caller(kernels):
     assert kernels.square(2.0) == 4.0
 
 
+def test_what_python_and_what_kernels_call_have_caches_of_their_own(kernels):
+    values = np.array([1.0, 2.0, 3.0])
+    kernels.mean_of_squares(values)
+    kernels.__spec__.loader.exec_module(kernels)  # as in a new process
+    assert kernels.square(values[1]) == 4.0
+    assert kernels.sum_of_squares(values) == 14.0
+    assert kernels.mean_of_squares(values) == 14 / 3
+    assert sum(kernels.mean_of_squares._dispatcher.stats.cache_hits.values()) == 1
+    kernels.__spec__.loader.exec_module(kernels)
+    assert kernels.square(values[1]) == 4.0
+    assert sum(kernels.square._dispatcher.stats.cache_hits.values()) == 1
+
+
 def test_a_kernel_keeps_its_name(kernels):
     assert kernels.square.__name__ == "square"
     assert kernels.square.__doc__ == "The square."

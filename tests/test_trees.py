@@ -854,6 +854,17 @@ def test_staged_scores_end_at_the_scores(k):
     assert_array_equal(stages[-1], model.decision_function(X))
 
 
+@pytest.mark.parametrize("projection", ["mixed", "gaussian"])
+@pytest.mark.parametrize("k", [2, 7, 32, 33, 70])
+def test_few_samples_have_the_scores_that_they_have_among_many(k, projection):
+    X, y = make_blobs(12 * k, 5, centers=k, cluster_std=4, random_state=0)
+    X[::5, 0] = np.nan
+    model = RBoostRankClassifier(12, n_projections=40, projection=projection, random_state=0)
+    many = model.fit(X, y).decision_function(X)
+    for n in (1, 3, 8, 9):
+        assert_array_equal(model.decision_function(X[4 : 4 + n]), many[4 : 4 + n])
+
+
 def test_samples_are_scored_in_blocks(monkeypatch):
     from randomboost.trees import scoring
 
