@@ -37,6 +37,7 @@ Made by `RANDOMBOOST_DATA=folder python benchmarks/performance.py{options}`; do 
 
 All models run in one process, one after the other, run by run, and use all cores; AdaBoost has no
 threads. Each is warmed up before its first timing, so nothing is compiled while the clock runs.
+A suite that was stopped and went on has measured some models of a set later than others.
 {figures} Peak memory is the rise of the resident memory during
 the fit. A model's size is that of its pickle. A fit that would take more than about 3 minutes or
 more than 10 GB is left out, and its row says so.

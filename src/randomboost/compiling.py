@@ -66,9 +66,8 @@ class Kernel:
         }
         function = FunctionType(self._function.__code__, {**names, **called})
         function.__module__ = self.__module__
-        function.__qualname__ = self.__name__ + (
-            ".inner" if inner else ""
-        )  # names the cache's file
+        # the cache names its files by this: those of the two dispatchers must not be mixed up
+        function.__qualname__ = f"{self.__name__}.inner" if inner else self.__name__
         options = {"cache": True, "nogil": True, "error_model": "numpy"}
         options |= {"no_cfunc_wrapper": True, "no_cpython_wrapper": inner}  # nobody calls by them
         return njit(**options, **self._options)(function)

@@ -208,18 +208,16 @@ def _add_scores(
 
 
 @kernel
-def _add_scores_of_few(
-    values, columns, limits, below, above, left, outputs, starts, scores, first, last
-):
-    """Do the same sample by sample, past all nodes that none of a sample's classes comes to.
+def _add_scores_of_few(values, columns, limits, below, above, left, outputs, starts, scores):
+    """Do the same one by one, past all nodes that none of a sample's classes comes to.
 
     A class comes to one leaf of a tree, so the sums are the same bit for bit.
     """
-    n_classes = len(scores)
+    n_classes, n_samples = scores.shape
     everyone = np.uint32((np.uint64(1) << np.uint64(n_classes)) - np.uint64(1))
     nodes = np.empty(2 * _WORD, np.int64)  # each that waits has other classes, or is the last one
     words = np.empty(2 * _WORD, np.uint32)
-    for i in range(first, last):
+    for i in range(n_samples):
         for t in range(len(starts) - 1):
             nodes[0] = starts[t]
             words[0] = everyone
@@ -293,7 +291,7 @@ class Passage:
             part = scores[number * _WORD : (number + 1) * _WORD]
             if part.shape[1] <= _FEW_SAMPLES:
                 nodes = self._columns, cuts, below, above, *self._rest[:3]
-                _add_scores_of_few(values, *nodes, part, 0, part.shape[1])
+                _add_scores_of_few(values, *nodes, part)
                 continue
 
             def work(first: int, last: int, args: tuple = (below, above, part)) -> None:
