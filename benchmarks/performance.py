@@ -143,7 +143,9 @@ def options() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="three sets, few rounds, one run")
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help="parts to measure")
     parser.add_argument("--models", nargs="+", choices=PEERS, default=list(PEERS), metavar="MODEL")
-    parser.add_argument("--runs", type=int, help="runs of a fit of up to 10 s (3, quick: 1)")
+    parser.add_argument(
+        "--runs", type=int, help=f"runs of a fit of up to {LONG_FIT:g} s (3, quick: 1)"
+    )
     parser.add_argument("--out", type=Path, help="the page")
     parser.add_argument("--results", type=Path, help="file that keeps the measurements")
     parser.add_argument("--fresh", action="store_true", help="forget earlier measurements")
