@@ -31,7 +31,7 @@ def error_and_size(model, n_classes):
 
 # %%
 # Three models: trees as they come, which may have more leaves the more classes there are (six a
-# class, from 31 to 255); stumps, whose size depends on nothing but their number; and AdaBoost.MH,
+# class, from 31 to 511); stumps, whose size depends on nothing but their number; and AdaBoost.MH,
 # which has a stump for every class in every round.
 
 stumps = RBoostRankClassifier(200, weak_learner="stump", n_projections=500, random_state=0)

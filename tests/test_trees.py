@@ -1144,9 +1144,24 @@ def test_sizes_of_trees(noisy, settings, most):
     assert leaves_of(model).max() == most
 
 
-def test_leaves_grow_with_the_classes():
-    X, y = make_blobs(600, 5, centers=10, cluster_std=4, random_state=0)
-    assert leaves_of(clone(SMALL).set_params(n_estimators=3).fit(X, y)).max() == 60
+@pytest.mark.parametrize(
+    ("n_classes", "n_features", "most"), [(10, 5, 60), (3, 300, 72), (60, 5, 360), (100, 5, 511)]
+)
+def test_leaves_grow_with_the_classes(n_classes, n_features, most):
+    X, y = make_blobs(1200, n_features, centers=n_classes, cluster_std=40, random_state=0)
+    assert leaves_of(clone(SMALL).set_params(n_estimators=3).fit(X, y)).max() == most
+
+
+@pytest.mark.parametrize(("n_classes", "ridge"), [(3, 0.5), (20, 0.5), (60, 1.5), (450, 10.0)])
+def test_the_ridge_penalty_grows_with_the_classes(n_classes, ridge):
+    X, y = make_blobs(900, 5, centers=n_classes, cluster_std=4, random_state=0)
+    model = clone(SMALL).set_params(n_estimators=3, max_leaf_nodes=8)
+    usual, same, other = (
+        clone(model).set_params(l2_regularization=value).fit(X, y).decision_function(X)
+        for value in (None, ridge, 2 * ridge)
+    )
+    assert_array_equal(usual, same)
+    assert (usual != other).any()
 
 
 def test_min_samples_leaf_makes_smaller_trees(noisy):

@@ -58,13 +58,14 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         Trees: the part of Newton's step that is taken.
     max_leaf_nodes : int or None, default=None
         Trees: largest number of leaves; None for 6 times the number of classes (up to 24 times
-        from 128 features on), but at least 31 and at most 255.
+        from 128 features on, as long as that is at most 255), from 31 to 511.
     max_depth : int or None, default=None
         Trees: largest number of splits on a path.
     min_samples_leaf : int, default=1
         Trees: least number of points (pairs of a sample and a class) in a leaf.
-    l2_regularization : float, default=0.5
-        Trees: ridge penalty of the leaf values.
+    l2_regularization : float or None, default=None
+        Trees: ridge penalty of the leaf values; None for a fortieth of the number of classes,
+        from 0.5 to 10.
     subsample : float, default=1.0
         Trees: part of the samples that a round looks at, drawn anew every round.
     negligible : float, default=0.03
@@ -191,7 +192,7 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         "max_leaf_nodes": [Interval(Integral, 2, 2**20, closed="both"), None],
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
         "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
-        "l2_regularization": [Interval(Real, 0, None, closed="left")],
+        "l2_regularization": [Interval(Real, 0, None, closed="left"), None],
         "subsample": [Interval(Real, 0, 1, closed="right")],
         "negligible": [Interval(Real, 0, 0.5, closed="both")],
         "max_points": [Interval(Integral, 1000, None, closed="left"), None],
@@ -221,7 +222,7 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         max_leaf_nodes: int | None = None,
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
-        l2_regularization: float = 0.5,
+        l2_regularization: float | None = None,
         subsample: float = 1.0,
         negligible: float = 0.03,
         max_points: int | None = None,
@@ -348,7 +349,13 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         if self.max_leaf_nodes is not None:
             return self.max_leaf_nodes
         wide = min(max(1, self.n_features_in_ // 64), 4)
-        return max(31, min(6 * n_classes * wide, 255))
+        return max(31, min(6 * n_classes * wide, 255), min(6 * n_classes, 511))
+
+    def _ridge(self, n_classes: int) -> float:
+        """Return the ridge penalty of the leaf values."""
+        if self.l2_regularization is not None:
+            return float(self.l2_regularization)
+        return min(max(0.5, n_classes / 40), 10.0)
 
     def _n_drawn(self, n_directions: int) -> int:
         """Return how many splits are tried at a node, out of so many directions."""

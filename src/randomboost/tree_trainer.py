@@ -69,7 +69,7 @@ class TreeTrainer(Trainer):
         self._rules = Rules(
             max_leaves=estimator._leaves(n_classes),
             max_depth=estimator.max_depth or 2**31,
-            ridge=float(estimator.l2_regularization),
+            ridge=estimator._ridge(n_classes),
             least_hessian=_LEAST_HESSIAN,
             least_points=estimator.min_samples_leaf,
             n_bins=n_bins,
