@@ -1,5 +1,6 @@
 """Kernels: compiled when first called, by whichever thread, and announced once a machine."""
 
+import gc
 import importlib.util
 import os
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba.core.errors import TypingError
 
 import randomboost
 from randomboost.compiling import Kernel, kernel
@@ -71,6 +73,21 @@ def test_kernels_call_kernels(kernels):
     assert kernels.sum_of_squares(values) == 14.0
     assert kernels.square(3) == 9
     assert mean._dispatcher.nopython_signatures
+
+
+def test_garbage_is_collected_again_after_compiling(kernels):
+    assert gc.isenabled()
+    kernels.sum_of_squares(np.array([1.0]))
+    assert gc.isenabled()
+    with pytest.raises(TypingError):
+        kernels.square("a text")
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        kernels.quick_sum(np.array([1.0]))
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
 
 
 def test_a_kernel_may_be_called_before_and_after_its_caller(kernels):

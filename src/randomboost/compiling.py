@@ -6,6 +6,7 @@ kernel or loads it from numba's cache; what has to be compiled is announced once
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 from collections.abc import Callable
@@ -105,11 +106,21 @@ def _announce_compilation() -> None:
     from numba.core import event
 
     class Announcer(event.Listener):
-        """Says that kernels are being compiled, which happens only where no cache has them."""
+        """Says that kernels are being compiled, which happens only where no cache has them.
+
+        The collector of garbage rests meanwhile: it would look at all that numba makes, again and
+        again, and find next to nothing to free. Only one thread compiles at a time.
+        """
 
         said = False
+        depth = 0  # a kernel is compiled with those that it calls
+        collecting = False
 
         def on_start(self, event: Any) -> None:
+            if self.depth == 0:
+                self.collecting = gc.isenabled()
+                gc.disable()
+            self.depth += 1
             ours = event.data["dispatcher"].py_func.__module__.startswith(__package__)
             if ours and not self.said:
                 self.said = True
@@ -120,6 +131,8 @@ def _announce_compilation() -> None:
                 )
 
         def on_end(self, event: Any) -> None:
-            """Nothing to say."""
+            self.depth -= 1
+            if self.depth == 0 and self.collecting:
+                gc.enable()
 
     event.register("numba:compile", Announcer())

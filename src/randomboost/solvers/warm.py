@@ -54,7 +54,7 @@ def _direct(steps, turns, n_pairs, weights, gradient, largest, typical, directio
     shares = np.zeros(n_pairs)
     scale = 0.0
     for q in range(n_pairs - 1, -1, -1):
-        step, turn = steps[q, :n], turns[q, :n]
+        step, turn = steps[q], turns[q]
         size = _dot(turn, turn, free)
         curvature = _dot(step, turn, free)
         if curvature > 1e-12 * size * typical * typical:
@@ -68,8 +68,8 @@ def _direct(steps, turns, n_pairs, weights, gradient, largest, typical, directio
         direction[i] *= scale
     for q in range(n_pairs):
         if curvatures[q] > 0.0:
-            across = _dot(turns[q, :n], direction, free) / curvatures[q]
-            _add(direction, shares[q] - across, steps[q, :n], free)
+            across = _dot(turns[q], direction, free) / curvatures[q]
+            _add(direction, shares[q] - across, steps[q], free)
     return _dot(gradient, direction, free)
 
 
