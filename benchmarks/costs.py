@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from peers import PEERS
 
-LONG_FIT = 60.0  # seconds; a fit that takes longer is made once
+LONG_FIT = 30.0  # seconds; a fit that takes longer is made once
 SLOW = "over 3 minutes a fit"
 LARGE = "over 10 GB"
 _OVERHEAD = 1.2  # loading, warming up, predicting

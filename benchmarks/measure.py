@@ -25,7 +25,6 @@ from randomboost.writing import whole_file
 
 PREDICTED_ROWS = 10_000
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "lightgbm", "xgboost")
-_SINGLE_CALLS = 50
 _WARM_POINTS = 20_000_000  # points that a warm-up may project
 
 
@@ -36,15 +35,11 @@ class Results:
     ----------
     path : Path
         The file.
-    fresh : bool
-        Forget what the file holds.
     """
 
-    def __init__(self, path: Path, *, fresh: bool = False) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self.records: dict[str, Any] = {}
-        if path.exists() and not fresh:
-            self.records = json.loads(path.read_text())
+        self.records: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
 
     def done(self, key: str) -> bool:
         """Return whether a measurement is there; one that failed is made again."""
@@ -53,9 +48,13 @@ class Results:
     def put(self, key: str, record: Any) -> None:
         """Keep a measurement."""
         self.records[key] = record
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(self._path) as draft:
-            draft.write_text(json.dumps(self.records, indent=1))
+        self.write(self._path)
+
+    def write(self, path: Path) -> None:
+        """Write all measurements to a file."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(path) as draft:
+            draft.write_text(json.dumps(self.records, indent=1) + "\n")
 
     def once(self, key: str, make: Callable[[], Any]) -> Any:
         """Return the measurement of that name, made now if it is not there."""
@@ -170,21 +169,25 @@ def tiled(X: NDArray) -> NDArray:
     return np.ascontiguousarray(X[np.arange(PREDICTED_ROWS) % len(X)])
 
 
+def _call_times(models: dict[str, Any], X: NDArray, calls: int, slow: float) -> dict[str, float]:
+    """Return the median seconds of a prediction, models taking turns.
+
+    A model that takes more than `slow` seconds gets a tenth of the calls, or the first alone.
+    """
+    first = {name: seconds(lambda m=model: m.predict(X)) for name, model in models.items()}
+    times: dict[str, list[float]] = {name: [] for name in models}
+    for call in range(calls):
+        for name, model in models.items():
+            if call < (calls if first[name] < slow else calls // 10):
+                times[name].append(seconds(lambda m=model: m.predict(X)))
+    return {name: float(np.median(taken or [first[name]])) for name, taken in times.items()}
+
+
 def prediction_times(models: dict[str, Any], X: NDArray) -> dict[str, dict[str, float]]:
     """Return the median times of 10 000 rows (s) and of one row (ms), models taking turns."""
-    many, one = tiled(X), X[:1].copy()
-    found: dict[str, dict[str, float]] = {name: {} for name in models}
-    first = {name: seconds(lambda m=model: m.predict(many)) for name, model in models.items()}
-    for field, rows, repeats in (("predict_s", many, 5), ("single_ms", one, _SINGLE_CALLS)):
-        times: dict[str, list[float]] = {name: [] for name in models}
-        for _ in range(repeats):
-            for name, model in models.items():
-                if len(rows) == 1 or first[name] < 2:  # slow ones are timed once
-                    times[name].append(seconds(lambda m=model, rows=rows: m.predict(rows)))
-        for name, taken in times.items():
-            median = float(np.median(taken or [first[name]]))
-            found[name][field] = 1000 * median if len(rows) == 1 else median
-    return found
+    many = _call_times(models, tiled(X), 5, slow=2.0)
+    one = _call_times(models, X[:1].copy(), 50, slow=0.02)
+    return {name: {"predict_s": many[name], "single_ms": 1000 * one[name]} for name in models}
 
 
 def measure(model: Any, data: Split) -> dict[str, Any]:

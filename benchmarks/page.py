@@ -13,6 +13,7 @@ from pictures import draw_scaling, draw_trade_off
 from scaling import BASE as SCALING_BASE
 from scaling import DIMENSIONS_A_ROUND, MODELS, SIZES, curves, exponent
 
+MEASUREMENTS = "measurements.json"  # what a page is made of, in the folder of its pictures
 FIELDS = ("error", "fit_s", "predict_s", "single_ms", "bytes", "peak_bytes", "rounds")
 HEAD = (
     "model",
@@ -40,7 +41,8 @@ threads. Each is warmed up before its first timing, so nothing is compiled while
 A suite that was stopped and went on has measured some models of a set later than others.
 {figures} Peak memory is the rise of the resident memory during
 the fit. A model's size is that of its pickle. A fit that would take more than about 3 minutes or
-more than 10 GB is left out, and its row says so.
+more than 10 GB is left out, and its row says so. Every single measurement is in
+`{measurements}`.
 
 The paper's sets are split 75/25 at random and scaled to [-1, 1]; pendigits-100 and usps-100 have
 100 samples a class. MNIST comes as pixels in [0, 1] and as "hog": deslanted, HOG on three levels,
@@ -64,7 +66,8 @@ SCALING = """\
 ## Scaling
 
 The time of a fit when one size grows and the others stay at {base}, on generated data; "rank part"
-searches {part} dimensions a round. In legends and table: the exponent, fitted on the larger half.
+searches {part} dimensions a round, "rank" has n directions for its trees, {base_model} has no n.
+In legends and table: the exponent, fitted on the larger half.
 
 ![Time of a fit over m, n, k, d and T]({picture})
 
@@ -92,7 +95,8 @@ def merged(records: dict[str, Any], prefix: str) -> dict[str, Any] | None:
     good = [record for record in runs if "failed" not in record]
     if not good:
         return runs[0] if runs else None
-    return {**{field: median(r[field] for r in good) for field in FIELDS}, "runs": len(good)}
+    n_runs = sum(record.get("runs", 1) for record in good)  # a record may be of several
+    return {**{field: median(r[field] for r in good) for field in FIELDS}, "runs": n_runs}
 
 
 def _cells(found: dict[str, Any], base: dict[str, Any] | None) -> list[str]:
@@ -145,6 +149,8 @@ def _set_section(records: dict[str, Any], plan: Plan, name: str) -> str:
     about = (
         f"{shape['rows']} training rows, {shape['features']} features, {shape['classes']} classes."
     )
+    if "note" in shape:
+        about += f" {shape['note']}"
     rule = "|---" * len(HEAD) + "|"
     return "\n".join([f"## {name}", "", about, "", row(HEAD), rule, *rows, ""])
 
@@ -214,6 +220,7 @@ def _scaling_section(records: dict[str, Any], out: Path) -> str:
     return SCALING.format(
         base=", ".join(f"{axis} = {size}" for axis, size in SCALING_BASE.items()),
         part=DIMENSIONS_A_ROUND,
+        base_model=BASE,
         picture=picture.relative_to(out.parent).as_posix(),
         axes=" | ".join(SIZES),
         rule="|".join(["---"] * len(SIZES)),
@@ -242,6 +249,7 @@ def _figures(records: dict[str, Any], plan: Plan, names: list[str]) -> str:
     found = [
         merged(records, table_key(name, model, rounds))
         for name in names
+        if "note" not in records[f"set/{name}"]
         for rounds in plan.settings(name)
         for model in PEERS
     ]
@@ -267,6 +275,7 @@ def write_page(records: dict[str, Any], plan: Plan, out: Path) -> None:
         packages=", ".join(f"{name} {number}" for name, number in versions.items()),
         figures=_figures(records, plan, names),
         base=BASE,
+        measurements=f"{out.stem}/{MEASUREMENTS}",
     )
     sections = [intro, _asked_section(records)]
     if names:

@@ -1,10 +1,13 @@
 """Speed, size and error of our classifiers beside others', and the page that shows them.
 
 What is measured is kept at once: a run that was stopped goes on where it was. Names for --only are
-the data sets, asked-a to asked-i, scaling, and the groups "sets" and "asked".
+the data sets, asked-a to asked-i, scaling, and the groups "sets" and "asked". Beside the page lie
+the measurements it is made of, measurements.json, from which a run can go on too.
 
     RANDOMBOOST_DATA=folder python benchmarks/performance.py --quick
     RANDOMBOOST_DATA=folder python benchmarks/performance.py --only vowel asked-c scaling
+    RANDOMBOOST_DATA=folder python benchmarks/performance.py --fresh --only vowel --models rank \
+        --results docs/performance/measurements.json
     python benchmarks/performance.py --page-only
 """
 
@@ -21,7 +24,7 @@ import scaling
 from asked import QUESTIONS, answer
 from costs import LONG_FIT, Plan
 from measure import Results, environment, measure_warm
-from page import write_page
+from page import MEASUREMENTS, write_page
 from peers import PEERS, table_key
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from sets import SETS, Split
@@ -43,12 +46,15 @@ class Job:
         Makes it.
     needed : callable
         Says, when its turn comes, whether it is still wanted.
+    parts : str or None
+        How the names of the measurements begin that it makes on the way.
     """
 
     key: str
     cost: float
     make: Callable[[], Any]
     needed: Callable[[], bool] = lambda: True
+    parts: str | None = None
 
 
 @lru_cache(maxsize=1)
@@ -92,27 +98,36 @@ def set_jobs(results: Results, plan: Plan, name: str, models: list[str]) -> Iter
 
 def scaling_jobs() -> Iterator[Job]:
     """Yield the fits of the scaling picture."""
-    n_fits = len(scaling.MODELS) * sum(map(len, scaling.SIZES.values()))
+    n_fits = sum(len(sizes) * len(scaling.models(axis)) for axis, sizes in scaling.SIZES.items())
     for axis, sizes in scaling.SIZES.items():
         for size in sizes:
-            for model in scaling.MODELS:
+            for model in scaling.models(axis):
                 make = partial(scaling.fit_time, model, axis, size)
                 yield Job(scaling.key(model, axis, size), scaling.COST / n_fits, make)
 
 
 def chosen_jobs(results: Results, plan: Plan, only: list[str], models: list[str]) -> list[Job]:
-    """Return the measurements asked for that are not there yet."""
+    """Return the measurements asked for."""
     jobs: list[Job] = []
     for name in SETS:
         if name in only or ("sets" in only and name in plan.sets):
             jobs += set_jobs(results, plan, name, models)
     for name, question in QUESTIONS.items():
         if name in only or "asked" in only:
-            jobs.append(Job(name, question.cost, partial(answer, results, name)))
+            make = partial(answer, results, name)
+            jobs.append(Job(name, question.cost, make, parts=f"asked/{name[-1]}"))
     if "scaling" in only:
         jobs += scaling_jobs()
     unique = {job.key: job for job in reversed(jobs)}  # settings that are the same have one name
-    return [job for job in reversed(unique.values()) if not results.done(job.key)]
+    return list(reversed(unique.values()))
+
+
+def forget(results: Results, jobs: list[Job]) -> None:
+    """Forget what the measurements gave earlier, and what they made on the way."""
+    keys = {job.key for job in jobs}
+    parts = tuple(job.parts for job in jobs if job.parts)
+    for key in [key for key in results.records if key in keys or key.startswith(parts)]:
+        del results.records[key]
 
 
 def run_jobs(results: Results, jobs: list[Job]) -> None:
@@ -148,7 +163,11 @@ def options() -> argparse.Namespace:
     )
     parser.add_argument("--out", type=Path, help="the page")
     parser.add_argument("--results", type=Path, help="file that keeps the measurements")
-    parser.add_argument("--fresh", action="store_true", help="forget earlier measurements")
+    parser.add_argument(
+        "--fresh",
+        action="store_true",
+        help="forget earlier measurements of the chosen parts and models",
+    )
     parser.add_argument("--page-only", action="store_true", help="measure nothing")
     return parser.parse_args()
 
@@ -157,19 +176,20 @@ def main() -> None:
     chosen = options()
     plan = Plan(chosen.quick, chosen.runs or (1 if chosen.quick else 3))
     kind = "performance-quick" if plan.quick else "performance"
-    results = Results(
-        chosen.results or ROOT / "output" / f"{kind}.json",
-        fresh=chosen.fresh and not chosen.page_only,
-    )
+    results = Results(chosen.results or ROOT / "output" / f"{kind}.json")
     if not chosen.page_only:
         only = chosen.only or (["sets"] if plan.quick else ["sets", "asked", "scaling"])
         jobs = chosen_jobs(results, plan, only, chosen.models)
+        if chosen.fresh:
+            forget(results, jobs)
+        jobs = [job for job in jobs if not results.done(job.key)]
         minutes = sum(job.cost for job in jobs) / 60
         print(f"{len(jobs)} measurements, about {minutes:.1f} minutes on two cores")
         results.put("environment", environment())
         run_jobs(results, jobs)
     out = chosen.out or ROOT / ("output" if plan.quick else "docs") / f"{kind}.md"
     write_page(results.records, plan, out)
+    results.write(out.with_suffix("") / MEASUREMENTS)
     print(f"page: {out.name}")
 
 

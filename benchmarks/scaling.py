@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from measure import seconds, warm_up
+from peers import lightgbm
 from sets import generated
 
 from randomboost import RBoostProjClassifier, RBoostRankClassifier
@@ -26,7 +27,7 @@ MEANING = {
     "T": "rounds T",
 }
 DIMENSIONS_A_ROUND = 100
-MODELS = ("rank exact", "rank part", "proj")
+MODELS = ("rank", "rank exact", "rank part", "proj", "LightGBM")
 COST = 300.0  # seconds of all fits on two cores, roughly
 
 
@@ -35,8 +36,17 @@ def key(model: str, axis: str, size: int) -> str:
     return f"scaling/{model}/{axis}/{size}"
 
 
+def models(axis: str) -> list[str]:
+    """Return the models that have a size."""
+    return [model for model in MODELS if axis != "n" or model != "LightGBM"]
+
+
 def _model(name: str, n_rounds: int, n_projections: int) -> Any:
+    if name == "LightGBM":
+        return lightgbm(n_rounds)
     common = {"n_projections": n_projections, "scale": False, "random_state": 0}
+    if name == "rank":
+        return RBoostRankClassifier(n_rounds, **common)
     if name == "proj":
         return RBoostProjClassifier(n_rounds, selection="violation", tol=0, **common)
     part = DIMENSIONS_A_ROUND if name == "rank part" else None
@@ -63,7 +73,7 @@ def curves(records: dict[str, Any]) -> dict[tuple[str, str], tuple[list[int], li
     """Return sizes and times by axis and model, where they were measured."""
     found = {}
     for axis, sizes in SIZES.items():
-        for model in MODELS:
+        for model in models(axis):
             done = [size for size in sizes if "fit_s" in records.get(key(model, axis, size), ())]
             times = [records[key(model, axis, size)]["fit_s"] for size in done]
             if len(done) > 2:  # the exponent needs two in the larger half
