@@ -45,7 +45,7 @@ def draw_scaling(records: dict[str, Any], path: Path) -> None:
         _plain_ticks(panel.xaxis, FixedLocator(SIZES[axis]))
         _plain_ticks(panel.yaxis, LogLocator(subs=(1, 3)))
         panel.set_xlabel(MEANING[axis])
-        panel.legend(fontsize=8)
+        panel.legend(fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0))
         panel.grid(alpha=0.3)
     panels[0].set_ylabel("fit, seconds")
     _save(figure, path)
