@@ -41,7 +41,7 @@ threads. Each is warmed up before its first timing, so nothing is compiled while
 A suite that was stopped and went on has measured some models of a set later than others.
 {figures} Peak memory is the rise of the resident memory during
 the fit. A model's size is that of its pickle. A fit that would take more than about 3 minutes or
-more than 10 GB is left out, and its row says so. Every single measurement is in
+more than 10 GB is left out, and its row says so. The measurements are in
 `{measurements}`.
 
 The paper's sets are split 75/25 at random and scaled to [-1, 1]; pendigits-100 and usps-100 have
@@ -62,6 +62,10 @@ ASKED = """\
 |---|---|---|---|
 {rows}
 """
+EARLIER = (
+    " Some or all of the figures are of an earlier run of the suite: medians of at least 2 runs, "
+    "or of one (*)."
+)
 SCALING = """\
 ## Scaling
 
@@ -95,8 +99,9 @@ def merged(records: dict[str, Any], prefix: str) -> dict[str, Any] | None:
     good = [record for record in runs if "failed" not in record]
     if not good:
         return runs[0] if runs else None
-    n_runs = sum(record.get("runs", 1) for record in good)  # a record may be of several
-    return {**{field: median(r[field] for r in good) for field in FIELDS}, "runs": n_runs}
+    found = {field: median(r[field] for r in good) for field in FIELDS}
+    earlier = any("runs" in record for record in good)  # such a record is of several runs
+    return found | {"runs": sum(r.get("runs", 1) for r in good), "earlier": earlier}
 
 
 def _cells(found: dict[str, Any], base: dict[str, Any] | None) -> list[str]:
@@ -149,8 +154,8 @@ def _set_section(records: dict[str, Any], plan: Plan, name: str) -> str:
     about = (
         f"{shape['rows']} training rows, {shape['features']} features, {shape['classes']} classes."
     )
-    if "note" in shape:
-        about += f" {shape['note']}"
+    if any("runs" in r for key, r in records.items() if key.startswith(f"table/{name}/")):
+        about += EARLIER
     rule = "|---" * len(HEAD) + "|"
     return "\n".join([f"## {name}", "", about, "", row(HEAD), rule, *rows, ""])
 
@@ -249,11 +254,11 @@ def _figures(records: dict[str, Any], plan: Plan, names: list[str]) -> str:
     found = [
         merged(records, table_key(name, model, rounds))
         for name in names
-        if "note" not in records[f"set/{name}"]
         for rounds in plan.settings(name)
         for model in PEERS
     ]
-    runs = [record["runs"] for record in found if record and record.get("runs", 1) > 1]
+    now = [record for record in found if record and not record.get("earlier")]
+    runs = [record["runs"] for record in now if record.get("runs", 1) > 1]
     if not runs:
         return "Figures are of one run."
     return (

@@ -58,7 +58,7 @@ class Kernel:
         """Return a dispatcher of the function, with those of the kernels that it calls."""
         from numba import njit
 
-        _announce_compilation()
+        _attend_to_compilation()
         names = self._function.__globals__
         called = {
             name: names[name]._for_kernels()
@@ -97,15 +97,15 @@ def kernel(function: Callable | None = None, **options: Any) -> Any:
     return Kernel(function, options)
 
 
-def _announce_compilation() -> None:
-    """Have the first compilation of this process said on the error stream."""
+def _attend_to_compilation() -> None:
+    """Have compilations attended to: the first of this process is said on the error stream."""
     global _listening
     if _listening:
         return
     _listening = True
     from numba.core import event
 
-    class Announcer(event.Listener):
+    class Attendant(event.Listener):
         """Says that kernels are being compiled, which happens only where no cache has them.
 
         The collector of garbage rests meanwhile: it would look at all that numba makes, again and
@@ -135,4 +135,4 @@ def _announce_compilation() -> None:
             if self.depth == 0 and self.collecting:
                 gc.enable()
 
-    event.register("numba:compile", Announcer())
+    event.register("numba:compile", Attendant())
