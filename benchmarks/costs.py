@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from peers import PEERS
 
-LONG_FIT = 30.0  # seconds; a fit that takes longer is made once
 SLOW = "over 3 minutes a fit"
 LARGE = "over 10 GB"
-_OVERHEAD = 1.2  # loading, warming up, predicting
+OVERHEAD = 1.2  # times the seconds of a fit: loading, warming up, predicting
 
 ROUNDS = {  # of "the same number of rounds": 1000 below 50 000 (sample, class) pairs, else 100
     "pendigits-100": 1000,
@@ -67,7 +66,7 @@ class Plan:
     quick : bool
         Fewer sets and rounds, one run.
     runs : int
-        Runs of every fit of up to `LONG_FIT`.
+        Runs of every fit.
     """
 
     quick: bool = False
@@ -93,10 +92,3 @@ class Plan:
         if rounds is not None:
             found *= rounds / ROUNDS[name]
         return f"over {_QUICK_FIT:g} s" if self.quick and found > _QUICK_FIT else found
-
-    def expected(self, name: str, model: str, rounds: int | None, run: int) -> float:
-        """Return the seconds of one run of a model, 0 where there is none."""
-        once = self.cost(name, model, rounds)
-        if not isinstance(once, int | float) or (run and once > LONG_FIT):
-            return 0.0
-        return _OVERHEAD * once

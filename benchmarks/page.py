@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any
 
 from asked import QUESTIONS
-from costs import LONG_FIT, Plan
+from costs import Plan
 from peers import BASE, PEERS, table_key
 from pictures import draw_scaling, draw_trade_off
 from scaling import BASE as SCALING_BASE
@@ -39,10 +39,10 @@ Made by `RANDOMBOOST_DATA=folder python benchmarks/performance.py{options}`; do 
 All models run in one process, one after the other, run by run, and use all cores; AdaBoost has no
 threads. Each is warmed up before its first timing, so nothing is compiled while the clock runs.
 A suite that was stopped and went on has measured some models of a set later than others.
-{figures} Peak memory is the rise of the resident memory during
-the fit. A model's size is that of its pickle. A fit that would take more than about 3 minutes or
-more than 10 GB is left out, and its row says so. The measurements are in
-`{measurements}`.
+{figures}
+Peak memory is the rise of the resident memory during the fit. A model's size is that of its pickle.
+A fit that was expected to take more than about 3 minutes, or more than 10 GB, is left out, and its
+row says so. The measurements are in `{measurements}`.
 
 The paper's sets are split 75/25 at random and scaled to [-1, 1]; pendigits-100 and usps-100 have
 100 samples a class. MNIST comes as pixels in [0, 1] and as "hog": deslanted, HOG on three levels,
@@ -62,10 +62,6 @@ ASKED = """\
 |---|---|---|---|
 {rows}
 """
-EARLIER = (
-    " Some or all of the figures are of an earlier run of the suite: medians of at least 2 runs, "
-    "or of one (*)."
-)
 SCALING = """\
 ## Scaling
 
@@ -99,9 +95,7 @@ def merged(records: dict[str, Any], prefix: str) -> dict[str, Any] | None:
     good = [record for record in runs if "failed" not in record]
     if not good:
         return runs[0] if runs else None
-    found = {field: median(r[field] for r in good) for field in FIELDS}
-    earlier = any("runs" in record for record in good)  # such a record is of several runs
-    return found | {"runs": sum(r.get("runs", 1) for r in good), "earlier": earlier}
+    return {field: median(r[field] for r in good) for field in FIELDS} | {"runs": len(good)}
 
 
 def _cells(found: dict[str, Any], base: dict[str, Any] | None) -> list[str]:
@@ -154,8 +148,6 @@ def _set_section(records: dict[str, Any], plan: Plan, name: str) -> str:
     about = (
         f"{shape['rows']} training rows, {shape['features']} features, {shape['classes']} classes."
     )
-    if any("runs" in r for key, r in records.items() if key.startswith(f"table/{name}/")):
-        about += EARLIER
     rule = "|---" * len(HEAD) + "|"
     return "\n".join([f"## {name}", "", about, "", row(HEAD), rule, *rows, ""])
 
@@ -257,14 +249,14 @@ def _figures(records: dict[str, Any], plan: Plan, names: list[str]) -> str:
         for rounds in plan.settings(name)
         for model in PEERS
     ]
-    now = [record for record in found if record and not record.get("earlier")]
-    runs = [record["runs"] for record in now if record.get("runs", 1) > 1]
-    if not runs:
+    runs = [record["runs"] for record in found if record and "failed" not in record]
+    several = [number for number in runs if number > 1]
+    if not several:
         return "Figures are of one run."
+    star = "; those of one run bear a star (*)" if 1 in runs else ""
     return (
-        f"Figures are medians of at least {min(runs)} runs with\ndifferent seeds, and different "
-        "splits where the split is random; those of one run bear a star (*),\nas fits of more "
-        f"than {LONG_FIT:g} s do."
+        f"Figures are medians of at least {min(several)} runs with different seeds, and different "
+        f"splits where the\nsplit is random{star}."
     )
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import scaling
 from asked import QUESTIONS, answer
-from costs import LONG_FIT, Plan
+from costs import OVERHEAD, Plan
 from measure import Results, environment, measure_warm
 from page import MEASUREMENTS, write_page
 from peers import PEERS, table_key
@@ -73,10 +73,9 @@ def _table_entry(name: str, model: str, rounds: int | None, run: int) -> dict[st
     return measure_warm(PEERS[model].model(rounds, data, run), data)
 
 
-def _worth_repeating(results: Results, first: str) -> bool:
-    """Return whether the first run went well and was short."""
-    record = results.records.get(first, {})
-    return record.get("fit_s", LONG_FIT + 1) <= LONG_FIT
+def _went_well(results: Results, first: str) -> bool:
+    """Return whether the first run, which comes before the others, did not fail."""
+    return "failed" not in results.records[first]
 
 
 def set_jobs(results: Results, plan: Plan, name: str, models: list[str]) -> Iterator[Job]:
@@ -85,14 +84,15 @@ def set_jobs(results: Results, plan: Plan, name: str, models: list[str]) -> Iter
     for run in range(plan.runs):
         for model in models:
             for rounds in plan.settings(name):
-                if not isinstance(plan.cost(name, model, rounds), int | float):
+                cost = plan.cost(name, model, rounds)
+                if not isinstance(cost, int | float):
                     continue
                 start = table_key(name, model, rounds)
                 yield Job(
                     f"{start}/{run}",
-                    plan.expected(name, model, rounds, run),
+                    OVERHEAD * cost,
                     partial(_table_entry, name, model, rounds, run),
-                    partial(_worth_repeating, results, f"{start}/0") if run else lambda: True,
+                    partial(_went_well, results, f"{start}/0") if run else lambda: True,
                 )
 
 
@@ -158,9 +158,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="three sets, few rounds, one run")
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help="parts to measure")
     parser.add_argument("--models", nargs="+", choices=PEERS, default=list(PEERS), metavar="MODEL")
-    parser.add_argument(
-        "--runs", type=int, help=f"runs of a fit of up to {LONG_FIT:g} s (3, quick: 1)"
-    )
+    parser.add_argument("--runs", type=int, help="runs of every fit (3, quick: 1)")
     parser.add_argument("--out", type=Path, help="the page")
     parser.add_argument("--results", type=Path, help="file that keeps the measurements")
     parser.add_argument(
