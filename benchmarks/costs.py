@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from peers import PEERS
 
-SLOW = "over 3 minutes a fit"
-LARGE = "over 10 GB"
+SLOW = "expected to take over 3 minutes"
+LARGE = "expected to take over 10 GB"
 OVERHEAD = 1.2  # times the seconds of a fit: loading, warming up, predicting
 
 ROUNDS = {  # of "the same number of rounds": 1000 below 50 000 (sample, class) pairs, else 100
@@ -30,30 +30,30 @@ _QUICK_FIT = 15.0  # seconds; what takes longer is left out of a quick run
 # Seconds at the same number of rounds and at the defaults, in the order of PEERS; text says why a
 # fit is left out, None that a model does not have the setting.
 _SAME: dict[str, tuple[float | str | None, ...]] = {
-    "pendigits-100": (2, 20, 3, 40, 2, 2, 8, 5, 5),
-    "vowel": (2, 25, 3, 50, 3, 4, 10, 5, 4),
-    "usps-100": (10, 30, 6, 170, 60, 30, 75, 15, 4),
-    "satimage": (6, 90, 20, 80, 6, 6, 16, 10, 7),
-    "mnist-10k-hog": (10, 60, 8, 20, 15, 35, 35, 37, 20),
-    "mnist-10k-pixels": (10, SLOW, 12, 20, 14, 60, 50, 20, 4),
-    "mnist-60k-hog": (30, SLOW, 40, 80, 45, 65, 45, SLOW, 60),
-    "mnist-60k-pixels": (60, SLOW, 70, 120, 60, 150, 150, 130, 22),
-    "generated-10": (5, 140, 5, 20, 4, 6, 6, 9, 5),
-    "generated-100": (10, SLOW, 60, 120, 25, 36, 45, 19, 15),
-    "generated-1000": (60, SLOW, 180, SLOW, SLOW, SLOW, SLOW, 100, LARGE),
+    "pendigits-100": (2, 14, 1, 23, 1, 1, 4, 3, 3),
+    "vowel": (2, 23, 1, 33, 2, 2, 5, 4, 3),
+    "usps-100": (3, 21, 4, 53, 11, 9, 10, 18, 5),
+    "satimage": (2, 232, 4, 74, 4, 4, 7, 12, 7),
+    "mnist-10k-hog": (2, 56, 5, 8, 21, 20, 21, 41, 8),
+    "mnist-10k-pixels": (3, SLOW, 23, 12, 26, 42, 70, 23, 3),
+    "mnist-60k-hog": (9, SLOW, 16, 31, 69, 76, 70, SLOW, 67),
+    "mnist-60k-pixels": (15, SLOW, 48, 46, 65, 213, 257, 127, 22),
+    "generated-10": (2, 86, 2, 9, 5, 6, 7, 11, 5),
+    "generated-100": (9, SLOW, 9, 50, 44, 33, 64, 19, 17),
+    "generated-1000": (59, SLOW, 180, SLOW, SLOW, SLOW, SLOW, 114, LARGE),
 }
 _DEFAULT: dict[str, tuple[float | str | None, ...]] = {
-    "pendigits-100": (0.5, None, None, 5, 0.5, 0.4, 3, 0.2, 0.3),
-    "vowel": (0.5, None, None, 8, 0.8, 0.6, 3, 0.2, 0.3),
-    "usps-100": (4, None, None, 40, 8, 4, 8, 0.8, 0.5),
-    "satimage": (3, None, None, 10, 0.7, 0.6, 1.6, 0.5, 0.7),
-    "mnist-10k-hog": (10, None, None, SLOW, 15, 35, 30, 19, 20),
-    "mnist-10k-pixels": (10, None, None, 50, 14, 60, 40, 10, 4),
-    "mnist-60k-hog": (30, None, None, SLOW, 45, 65, 40, 146, 60),
-    "mnist-60k-pixels": (60, None, None, SLOW, 60, 150, 120, 65, 22),
-    "generated-10": (5, None, None, SLOW, 4, 6, 6, 5, 5),
-    "generated-100": (10, None, None, SLOW, 25, 36, 45, 10, 15),
-    "generated-1000": (60, None, None, SLOW, SLOW, SLOW, SLOW, 50, LARGE),
+    "pendigits-100": (0.3, None, None, 1, 0.5, 0.2, 1, 0.2, 0.3),
+    "vowel": (0.4, None, None, 2, 0.8, 0.3, 2, 0.2, 0.4),
+    "usps-100": (0.7, None, None, 9, 7, 3, 5, 1, 0.5),
+    "satimage": (0.5, None, None, 4, 0.8, 0.5, 3, 0.6, 0.7),
+    "mnist-10k-hog": (2, None, None, SLOW, 21, 20, 22, 20, 8),
+    "mnist-10k-pixels": (4, None, None, 23, 26, 42, 68, 11, 3),
+    "mnist-60k-hog": (10, None, None, SLOW, 69, 76, 63, 160, 67),
+    "mnist-60k-pixels": (15, None, None, SLOW, 65, 213, 233, 64, 22),
+    "generated-10": (2, None, None, 115, 5, 6, 7, 6, 5),
+    "generated-100": (11, None, None, SLOW, 44, 33, 61, 9, 17),
+    "generated-1000": (67, None, None, SLOW, SLOW, SLOW, SLOW, 55, LARGE),
 }
 
 

@@ -41,8 +41,8 @@ threads. Each is warmed up before its first timing, so nothing is compiled while
 A suite that was stopped and went on has measured some models of a set later than others.
 {figures}
 Peak memory is the rise of the resident memory during the fit. A model's size is that of its pickle.
-A fit that was expected to take more than about 3 minutes, or more than 10 GB, is left out, and its
-row says so. The measurements are in `{measurements}`.
+Fits that were expected to take more than 3 minutes, or more than 10 GB, are left out except for a
+few, and their rows say so. The measurements are in `{measurements}`.
 
 The paper's sets are split 75/25 at random and scaled to [-1, 1]; pendigits-100 and usps-100 have
 100 samples a class. MNIST comes as pixels in [0, 1] and as "hog": deslanted, HOG on three levels,
