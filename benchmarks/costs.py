@@ -51,7 +51,7 @@ _DEFAULT: dict[str, tuple[float | str | None, ...]] = {
     "mnist-10k-pixels": (4, None, None, 23, 26, 42, 68, 11, 3),
     "mnist-60k-hog": (10, None, None, SLOW, 69, 76, 63, 160, 67),
     "mnist-60k-pixels": (15, None, None, SLOW, 65, 213, 233, 64, 22),
-    "generated-10": (2, None, None, 115, 5, 6, 7, 6, 5),
+    "generated-10": (2, None, None, 110, 5, 6, 7, 6, 5),
     "generated-100": (11, None, None, SLOW, 44, 33, 61, 9, 17),
     "generated-1000": (67, None, None, SLOW, SLOW, SLOW, SLOW, 55, LARGE),
 }

@@ -250,7 +250,7 @@ def _figures(records: dict[str, Any], plan: Plan, names: list[str]) -> str:
         for model in PEERS
     ]
     runs = [record["runs"] for record in found if record and "failed" not in record]
-    several = [number for number in runs if number > 1]
+    several = [count for count in runs if count > 1]
     if not several:
         return "Figures are of one run."
     star = "; those of one run bear a star (*)" if 1 in runs else ""
