@@ -40,7 +40,7 @@ _SAME: dict[str, tuple[float | str | None, ...]] = {
     "mnist-60k-pixels": (15, SLOW, 48, 46, 65, 213, 257, 127, 22),
     "generated-10": (2, 86, 2, 9, 5, 6, 7, 11, 5),
     "generated-100": (9, SLOW, 9, 50, 44, 33, 64, 19, 17),
-    "generated-1000": (59, SLOW, 180, SLOW, SLOW, SLOW, SLOW, 114, LARGE),
+    "generated-1000": (59, SLOW, 180, SLOW, 110, 175, 135, 114, LARGE),
 }
 _DEFAULT: dict[str, tuple[float | str | None, ...]] = {
     "pendigits-100": (0.3, None, None, 1, 0.5, 0.2, 1, 0.2, 0.3),
@@ -53,7 +53,7 @@ _DEFAULT: dict[str, tuple[float | str | None, ...]] = {
     "mnist-60k-pixels": (15, None, None, SLOW, 65, 213, 233, 64, 22),
     "generated-10": (2, None, None, 110, 5, 6, 7, 6, 5),
     "generated-100": (11, None, None, SLOW, 44, 33, 61, 9, 17),
-    "generated-1000": (67, None, None, SLOW, SLOW, SLOW, SLOW, 55, LARGE),
+    "generated-1000": (67, None, None, SLOW, 110, 175, 27, 55, LARGE),
 }
 
 
