@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from randomboost.parallel import ThreadTeam
 from randomboost.points import FeaturePoints, ProjectedPoints
 from randomboost.projections import GaussianProjection
 from randomboost.random_stream import DATA_STREAM
@@ -50,6 +51,17 @@ def project(X, directions):
 
 def tolerance(dtype):
     return 2e-6 if dtype == np.float32 else 1e-13
+
+
+@dtypes
+@containers
+def test_column_does_not_depend_on_threads(dtype, container, monkeypatch):
+    X = container(draw(dtype))
+    alone, together = (ProjectedPoints(X, PROJECTION) for _ in range(2))
+    monkeypatch.setattr("randomboost.points._FEW_VALUES", 0)
+    with ThreadTeam(2) as two:
+        for v in range(N_PROJECTIONS):
+            np.testing.assert_array_equal(together.column(v, two), alone.column(v))
 
 
 @dtypes

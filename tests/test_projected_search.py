@@ -15,9 +15,10 @@ from randomboost.points import ProjectedPoints
 from randomboost.projections import GaussianProjection
 from randomboost.random_stream import DATA_STREAM
 from randomboost.risk import _CHUNK, PairwiseRisk
-from randomboost.search import projected
+from randomboost.search import projected, streamed
 from randomboost.search.fixed_point import TIE_BITS, coarsened, to_fixed_point
 from randomboost.search.grid import MOST_BINS, bin_columns, bin_values
+from randomboost.search.heaviest import heavy_from, least_size
 from randomboost.search.kept import LANES, KeptHistograms
 from randomboost.search.projected import ProjectedColumns
 from randomboost.search.sorted import SortedColumns, midpoints
@@ -579,6 +580,53 @@ def test_histogram_search_of_a_part_goes_by_the_heaviest_points(data, max_bins):
         assert abs(abs(2 * right - weights.sum()) - edges(weights, column).max()) <= slack
 
 
+@every_data
+def test_a_streamed_part_does_not_depend_on_its_pieces_and_threads(data, monkeypatch):
+    points, rng = draw(data, 60), np.random.default_rng(11)
+    options = dict(exact=False, max_bins=16, searched=9)
+    rounds = [
+        (weights, np.sort(rng.choice(points.n_columns, 9, replace=False)))
+        for weights in all_kinds(points, rng, 12)
+    ]
+    stored = columns_of("stored", points, **options)
+    expected = [stored.search(*given) for given in rounds]
+    for points_at_a_time, directions_at_a_time in ((1, 1), (130, 35), (10**6, 10**6)):
+        monkeypatch.setattr(streamed, "_POINTS_AT_A_TIME", points_at_a_time)
+        monkeypatch.setattr(streamed, "_DIRECTIONS_AT_A_TIME", directions_at_a_time)
+        with EagerTeam(3) as three:
+            for team in (ALONE, three):
+                columns = columns_of("streamed", points, team, **options)
+                assert [columns.search(*given) for given in rounds] == expected
+
+
+@pytest.mark.parametrize("data", ["float64", "csr"])
+@pytest.mark.parametrize("different", [0, 1, 2])
+def test_a_streamed_part_of_samples_that_are_almost_all_the_same(data, different):
+    """The samples that a grid is laid by are all zero; so are all others but for a few."""
+    X = np.zeros((3000, 2))
+    for row, values in ((1, [1.0, -2.0]), (5, [3.0, 0.5]))[:different]:
+        X[row] = values
+    X = sp.csr_matrix(X) if data == "csr" else X
+    projection = GaussianProjection(3, DATA_STREAM, N_CLASSES, 30)
+    points = ProjectedPoints(X, projection, merge=False)
+    weights = np.random.default_rng(1).normal(size=points.n_points)
+    part = np.arange(3, 12)
+    found = [
+        columns_of(form, points, exact=False, searched=9).search(weights, part)
+        for form in ("stored", "streamed")
+    ]
+    assert found[0] == found[1]
+    assert (found[0] is None) == (different == 0)
+
+
+@given(sizes=arrays(np.float32, 20, elements=st.floats(0, 1e6, width=32)))
+@settings(deadline=None, max_examples=60)
+def test_the_least_size_of_a_bucket(sizes):
+    buckets, _ = heavy_from(sizes, 0.0)
+    for bucket in buckets:
+        np.testing.assert_array_equal(sizes >= least_size(int(bucket)), buckets >= bucket)
+
+
 @pytest.mark.parametrize("scale", [1e-300, 1e-30, 1.0, 1e30, 1e300])
 def test_a_part_of_values_that_single_precision_cannot_hold(scale):
     rng = np.random.default_rng(0)
@@ -861,7 +909,7 @@ def test_risk_of_many_samples(loss, form, m):
     np.testing.assert_allclose(signed, plain_signed, rtol=1e-10, atol=1e-300)
     with ThreadTeam(1) as one, EagerTeam(2) as two:
         for team in (one, two):
-            again = risk.evaluate(scores, team)
+            again = risk.evaluate(scores, team, np.full(scores.shape, np.nan))
             assert again[0] == value
             np.testing.assert_array_equal(again[1], signed)
 

@@ -18,7 +18,10 @@ from scipy.linalg import block_diag
 
 from .compiling import kernel
 from .merging import distinct_rows
+from .parallel import ThreadTeam
 from .projections import GaussianProjection
+
+_FEW_VALUES = 100_000  # below this a second thread does not pay
 
 
 @kernel
@@ -64,15 +67,39 @@ def _project_sparse(data, indices, indptr, directions, out):
                 out[q, i] += data[e] * direction[indices[e]]
 
 
-def _project(features: Any, directions: NDArray) -> NDArray:
-    """Project (d, m) dense features or an (m, d) CSR matrix on directions (q, d)."""
+def project(features: Any, directions: NDArray, team: ThreadTeam | None = None) -> NDArray:
+    """Project samples on directions, bit for bit as prediction does.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n_features, n_samples) or CSR matrix of (n_samples, n_features)
+        The samples.
+    directions : ndarray of shape (n_directions, n_features)
+        The directions.
+    team : ThreadTeam or None
+        Threads.
+
+    Returns
+    -------
+    ndarray of shape (n_directions, n_samples)
+        The values.
+    """
+    directions = np.ascontiguousarray(directions)
     dtype = np.result_type(features.dtype, directions.dtype)
-    if sp.issparse(features):
-        out = np.empty((len(directions), features.shape[0]), dtype=dtype)
-        _project_sparse(features.data, features.indices, features.indptr, directions, out)
+    sparse = sp.issparse(features)
+    out = np.empty((len(directions), features.shape[0 if sparse else 1]), dtype=dtype)
+
+    def work(start: int, stop: int) -> None:
+        rows = directions[start:stop], out[start:stop]
+        if sparse:
+            _project_sparse(features.data, features.indices, features.indptr, *rows)
+        else:
+            _project_dense(features, *rows)
+
+    if team is None:
+        work(0, len(directions))
     else:
-        out = np.empty((len(directions), features.shape[1]), dtype=dtype)
-        _project_dense(np.ascontiguousarray(features), directions, out)
+        team.run(work, len(directions), grain=1 + _FEW_VALUES // max(1, out.shape[1]))
     return out
 
 
@@ -142,20 +169,21 @@ class ProjectedPoints:
             values = rows @ self.features
         return values.reshape(len(indices), self.n_points)
 
-    def column(self, index: int) -> NDArray:
+    def column(self, index: int, team: ThreadTeam | None = None) -> NDArray:
         """Return the values of one dimension, shape (n_points,), bit for bit as prediction.
 
         The last one is remembered: a round looks at its winner several times.
         """
         last, values = self._last_column
         if last != index:
-            values = self.along(self.directions(np.array([index]))[:, 0])
+            values = project(self.features, self.directions(np.array([index]))[:, 0], team)
+            values = values.reshape(-1)
             self._last_column = index, values
         return values
 
     def along(self, directions: NDArray) -> NDArray:
         """Return the values along one direction a class, shape (n_points,)."""
-        return _project(self.features, np.ascontiguousarray(directions)).reshape(-1)
+        return project(self.features, directions).reshape(-1)
 
     def combine(self, columns: NDArray[np.int64], coefficients: NDArray) -> NDArray:
         """Return the directions of a linear combination, shape (n_classes, n_features)."""
@@ -253,7 +281,7 @@ class FeaturePoints:
 
     def along(self, directions: NDArray) -> NDArray:
         """Return the values along one direction of shape (1, n_features), shape (n_points,)."""
-        return _project(self.features, np.ascontiguousarray(directions)).reshape(-1)
+        return project(self.features, directions).reshape(-1)
 
     def combine(self, columns: NDArray[np.int64], coefficients: NDArray) -> NDArray:
         """Return the direction of a linear combination, shape (1, n_features)."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .rank import RBoostRankClassifier
 
 _DRAWN_TOGETHER = 16  # rounds
+_FEW_POINTS = 100_000  # below this a second thread does not pay
 _BYTES_A_POINT = 56  # scores, signed weights and what a search makes of them
 
 
@@ -38,6 +39,14 @@ def _is_truth(outputs, y):
             if outputs[r, i] != (1 if y[i] == r else -1):
                 return False
     return True
+
+
+@kernel
+def _add_weighted(scores, outputs, weight, start, stop):
+    """Add the weighted outputs to the scores of some classes."""
+    for r in range(start, stop):
+        for i in range(scores.shape[1]):
+            scores[r, i] += weight * outputs[r, i]
 
 
 class RankTrainer(Trainer):
@@ -144,7 +153,11 @@ class RankTrainer(Trainer):
             if val_outputs is not None:
                 self._val_outputs.append(val_outputs)
         else:
-            self._scores += weight * outputs
+            self._team.run(
+                lambda start, stop: _add_weighted(self._scores, outputs, weight, start, stop),
+                len(outputs),
+                grain=1 + _FEW_POINTS // max(1, outputs.shape[1]),
+            )
             if val_outputs is not None:
                 self._val_scores += weight * val_outputs.reshape(self._val_scores.shape)
 
@@ -256,7 +269,7 @@ class RankTrainer(Trainer):
             weights = np.append(self.model.weights, weight)
             self._place(outputs, hypothesis, weight)
             self._perfect = self._orders_all_pairs(outputs)
-        self._loss, self._signed = self._risk.evaluate(self._scores, self._team)
+        self._loss, self._signed = self._risk.evaluate(self._scores, self._team, self._signed)
         self.model.hypotheses.append(hypothesis)
         self.model.weights = weights
         if self.model.path is not None:

@@ -74,6 +74,16 @@ def _exponential(scores, y, sample_weight, shift, signed, start, stop):
 
 
 @kernel
+def _divide(signed, total, start, stop):
+    """Divide the weights of some samples by their sum over all."""
+    for r in range(signed.shape[0]):
+        row = signed[r, start:stop]
+        for i in range(len(row)):
+            row[i] /= total
+    return total
+
+
+@kernel
 def _logistic(scores, y, sample_weight, factor, signed, start, stop):
     """Signed weights of ``s_i log(1 + exp(-rho_ir))`` for some samples, and the sum of these."""
     y, weight = y[start:stop], sample_weight[start:stop]
@@ -158,7 +168,9 @@ class PairwiseRisk:
         """Return ``rho_ir = F(i, y_i) - F(i, r)`` as a (k, m) array (rank1)."""
         return scores[self.y, self._samples] - scores
 
-    def evaluate(self, scores: NDArray, team: ThreadTeam | None = None) -> tuple[float, NDArray]:
+    def evaluate(
+        self, scores: NDArray, team: ThreadTeam | None = None, out: NDArray | None = None
+    ) -> tuple[float, NDArray]:
         """Return the risk and the signed weights C at the given scores.
 
         The dual weights u behind C follow from the KKT conditions (rankKKT), (KKT-APP), (logKKT).
@@ -169,18 +181,20 @@ class PairwiseRisk:
             Scores F.
         team : ThreadTeam or None
             Threads; the result does not depend on their number.
+        out : ndarray of shape (n_classes, n_samples) or None
+            Receives the signed weights; None for a new array.
 
         Returns
         -------
         tuple of (float, ndarray of shape (n_classes, n_samples))
             The value and the signed weights.
         """
-        signed = np.empty(scores.shape)
+        signed = np.empty(scores.shape) if out is None else out
         given = np.ascontiguousarray(scores), self.y, self.sample_weight
         if self.form == "log-sum-exp":
             shift = min(self._by_chunk(_smallest_margin, *given[:2], team=team))
             total = sum(self._by_chunk(_exponential, *given, shift, signed, team=team))
-            signed /= total
+            self._by_chunk(_divide, signed, total, team=team)
             return float(np.log(total) - shift), signed
         if isinstance(self.loss, LogisticLoss):
             parts = self._by_chunk(_logistic, *given, self._factor, signed, team=team)

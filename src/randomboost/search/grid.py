@@ -17,12 +17,12 @@ from ..compiling import kernel
 from ..points import ProjectedPoints, project_row
 
 MOST_BINS = 256
-_CELLS_A_BIN = 8
+CELLS_A_BIN = 8
 _SAMPLE = 256  # points that decide where the grid lies
 
 
 @kernel
-def _span(sample):
+def span(sample):
     """Find the ends of the grid of a column from a sample of its values.
 
     It covers the middle 90 % of the sample and half as much on either side; what is farther out
@@ -52,14 +52,14 @@ def _span(sample):
 
 
 @kernel
-def _scale(low, high, n_cells):
+def cells_a_unit(low, high, n_cells):
     """Cells a unit of value."""
     width = high - low
     return min(n_cells / width, 1e300) if width > 0.0 and width < np.inf else 0.0
 
 
 @kernel
-def _cells_of(values, low, scale, n_cells, cells):
+def cells_of(values, low, scale, n_cells, cells):
     """Cell of every value; by way of 32 bits, for which processors have an instruction."""
     last = n_cells - 1.0
     for i in range(len(values)):
@@ -68,7 +68,7 @@ def _cells_of(values, low, scale, n_cells, cells):
 
 
 @kernel
-def _ends(values, low, high):
+def ends(values, low, high):
     """Widen an interval so that it holds all values."""
     for i in range(len(values)):
         low = min(low, np.float64(values[i]))
@@ -79,8 +79,8 @@ def _ends(values, low, high):
 @kernel
 def fine_codes(values, n_cells):
     """Cells of an even grid over all values as codes, from 0 on, and the last one."""
-    low, high = _ends(values, np.inf, -np.inf)
-    scale = _scale(low, high, n_cells)
+    low, high = ends(values, np.inf, -np.inf)
+    scale = cells_a_unit(low, high, n_cells)
     codes = np.empty(len(values), np.uint16)
     last = np.int64(0)
     for i in range(len(values)):
@@ -91,16 +91,12 @@ def fine_codes(values, n_cells):
 
 
 @kernel
-def _bins_of(cells, max_bins, counts, bin_of_cell, codes):
-    """Put cells together into bins and give every point its code; return the last bin.
+def group_cells(counts, n, max_bins, bin_of_cell):
+    """Put cells with these counts of n points together into bins; return the last bin.
 
     A bin ends when it has its share of the points, or at any cell while there are bins enough
     for all cells that are left.
     """
-    n = len(cells)
-    counts[:] = 0
-    for i in range(n):
-        counts[cells[i]] += 1
     left = 0
     for cell in range(len(counts)):
         left += counts[cell] > 0
@@ -116,9 +112,20 @@ def _bins_of(cells, max_bins, counts, bin_of_cell, codes):
         left -= count > 0
         before += count * max_bins
         bin_of_cell[cell] = current
+    return current
+
+
+@kernel
+def _bins_of(cells, max_bins, counts, bin_of_cell, codes):
+    """Put cells together into bins and give every point its code; return the last bin."""
+    n = len(cells)
+    counts[:] = 0
+    for i in range(n):
+        counts[cells[i]] += 1
+    last = group_cells(counts, n, max_bins, bin_of_cell)
     for i in range(n):
         codes[i] = bin_of_cell[cells[i]]
-    return current
+    return last
 
 
 @kernel
@@ -134,41 +141,41 @@ def _bin_projections(features, directions, classes, few, max_bins, codes, last_b
     sample = np.empty(len(classes) * n_few, features.dtype)
     row = np.empty(n_samples, features.dtype)
     cells = np.empty(n_classes * n_samples, np.uint16)
-    n_cells = _CELLS_A_BIN * max_bins
+    n_cells = CELLS_A_BIN * max_bins
     counts = np.empty(n_cells, np.int32)
     bin_of_cell = np.empty(n_cells, np.uint8)
     for v in range(n_columns):
         for c in range(len(classes)):
             project_row(few, directions[classes[c], v], sample[c * n_few : (c + 1) * n_few])
-        low, high = _span(sample)
+        low, high = span(sample)
         if not low < high:  # too uniform a sample: the ends of all values
             low = np.inf
             high = -np.inf
             for r in range(n_classes):
                 project_row(features, directions[r, v], row)
-                low, high = _ends(row, low, high)
-        scale = _scale(low, high, n_cells)
+                low, high = ends(row, low, high)
+        scale = cells_a_unit(low, high, n_cells)
         for r in range(n_classes):
             project_row(features, directions[r, v], row)
-            _cells_of(row, low, scale, n_cells, cells[r * n_samples : (r + 1) * n_samples])
+            cells_of(row, low, scale, n_cells, cells[r * n_samples : (r + 1) * n_samples])
         last_bins[v] = _bins_of(cells, max_bins, counts, bin_of_cell, codes[v])
 
 
 @kernel
 def _bin_values(values, sample, max_bins, codes):
     """Bin one column whose values are there; return the last bin."""
-    low, high = _span(sample)
+    low, high = span(sample)
     if not low < high:
-        low, high = _ends(values, np.inf, -np.inf)
-    n_cells = _CELLS_A_BIN * max_bins
+        low, high = ends(values, np.inf, -np.inf)
+    n_cells = CELLS_A_BIN * max_bins
     cells = np.empty(len(values), np.uint16)
-    _cells_of(values, low, _scale(low, high, n_cells), n_cells, cells)
+    cells_of(values, low, cells_a_unit(low, high, n_cells), n_cells, cells)
     counts = np.empty(n_cells, np.int32)
     bin_of_cell = np.empty(n_cells, np.uint8)
     return _bins_of(cells, max_bins, counts, bin_of_cell, codes)
 
 
-def _sampled(points: ProjectedPoints) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def sampled_points(points: ProjectedPoints) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return some classes and some samples: their points decide where a grid lies."""
     n_classes = points.projection.n_classes
     n_samples = points.n_points // n_classes
@@ -196,7 +203,7 @@ def bin_values(
     tuple of (ndarray, int)
         As a row of `bin_columns`.
     """
-    classes, samples = _sampled(points)
+    classes, samples = sampled_points(points)
     sampled = (
         classes[:, None] * (points.n_points // points.projection.n_classes) + samples
     ).ravel()
@@ -232,6 +239,6 @@ def bin_columns(
             codes[at], last_bins[at] = bin_values(points, points.column(int(column)), max_bins)
     else:
         directions = points.directions(columns)
-        classes, samples = _sampled(points)
+        classes, samples = sampled_points(points)
         few = np.ascontiguousarray(features[:, samples])
         _bin_projections(features, directions, classes, few, max_bins, codes, last_bins)

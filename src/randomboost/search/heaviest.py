@@ -6,20 +6,49 @@ import numpy as np
 
 from ..compiling import kernel
 
+N_BUCKETS = 2048
+_SHIFT = 21  # what is left of a float32: the exponent and two bits of the fraction
+
+
+@kernel
+def add_masses(sizes, masses):
+    """Add sizes (float32, >= 0) to the masses of their buckets; return the bucket of every size."""
+    buckets = sizes.view(np.uint32) >> np.uint32(_SHIFT)
+    for i in range(len(sizes)):
+        masses[buckets[i]] += sizes[i]
+    return buckets
+
+
+@kernel
+def first_heavy(masses, spared):
+    """First bucket that is not among the lightest: those below it weigh at most `spared`."""
+    first = 0
+    left_out = 0.0
+    while first < N_BUCKETS - 1 and left_out + masses[first] <= spared:
+        left_out += masses[first]
+        first += 1
+    return first
+
 
 @kernel
 def heavy_from(sizes, spared):
-    """Bucket of every size, and the first bucket that is not among the lightest.
+    """Bucket of every size (float32, >= 0), and the first bucket not among the lightest."""
+    masses = np.zeros(N_BUCKETS)
+    buckets = add_masses(sizes, masses)
+    return buckets, first_heavy(masses, spared)
 
-    The sizes (float32, >= 0) in the buckets below that one add up to at most `spared`.
+
+def least_size(bucket: int) -> np.float32:
+    """Return the smallest size in a bucket.
+
+    Parameters
+    ----------
+    bucket : int
+        Its number.
+
+    Returns
+    -------
+    numpy.float32
+        All sizes from here on are in this bucket or a heavier one.
     """
-    buckets = sizes.view(np.uint32) >> np.uint32(21)  # exponent and two bits of the fraction
-    masses = np.zeros(2048)
-    for i in range(len(sizes)):
-        masses[buckets[i]] += sizes[i]
-    first = 0
-    left_out = 0.0
-    while first < 2047 and left_out + masses[first] <= spared:
-        left_out += masses[first]
-        first += 1
-    return buckets, first
+    return np.array([bucket << _SHIFT], np.uint32).view(np.float32)[0]

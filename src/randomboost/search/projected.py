@@ -11,13 +11,15 @@ Three steps, each on fewer dimensions than the one before:
 With ``exact=False`` the ends of the bins are all that is searched, and step 3 is left out; where a
 search looks at a part of the dimensions, step 1 alone chooses one of them, by its edge on the
 heaviest points: the next search looks at others anyway. The codes of the dimensions are in memory
-where they fit (`grid`), else made anew whenever they are looked at; the stump found is the same.
+where they fit (`grid`), else made anew whenever they are looked at, or not made at all where a part
+is searched (`streamed`); the stump found is the same.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dasum
 
 from ..compiling import kernel
 from ..parallel import ThreadTeam
@@ -28,6 +30,7 @@ from .heaviest import heavy_from
 from .kept import LANES, KeptHistograms
 from .memory import check_memory
 from .sorted import midpoints
+from .streamed import StreamedPart
 
 EXACT_BINS = 128  # of an exact search, where bins only save work
 HISTOGRAM_BINS = 64  # of a search between bins
@@ -261,6 +264,7 @@ class ProjectedColumns:
         self._max_bins = max_bins
         self._best = 0.0  # edge of the last search
         self._kept: KeptHistograms | None = None
+        self._streamed: StreamedPart | None = None
         n_columns, n_points = points.n_columns, points.n_points
         stored = n_columns * n_points
         kept = stored + KeptHistograms.bytes_needed(n_columns, n_points)
@@ -280,6 +284,8 @@ class ProjectedColumns:
                 "raise max_memory, lower n_jobs, or use fewer samples",
                 max_memory,
             )
+            if self._part:
+                self._streamed = StreamedPart(points, self._rough, team, max_bins)
             return
         self._codes = np.empty((n_columns, n_points), np.uint8)
         self._last_bins = np.empty(n_columns, np.int64)
@@ -351,21 +357,25 @@ class ProjectedColumns:
         self, weights: NDArray, columns: NDArray[np.int64]
     ) -> tuple[int, float] | None:
         """Choose a column by the heaviest points, and its cut between bins by all of them."""
-        unit = max(float(np.abs(weights).sum()) / _UNITS, _TINY)
-        packed, heavy, chosen, _, _ = _weigh(weights, unit, _NEGLIGIBLE * _UNITS)
-        column = int(columns[self._scan(chosen, columns, heavy, bounded=False)[0].argmax()])
-        if self.form == "streamed":
-            codes, last_bins = self._make_codes(np.array([column]))
-            row, last_bin = codes[0], last_bins[0]
+        unit = max(float(dasum(weights)) / _UNITS, _TINY)
+        spared = _NEGLIGIBLE * _UNITS
+        if self._streamed is not None:
+            found = self._streamed.search(weights, unit, spared, columns)
+            if found is None:
+                return None
+            column, below, above = found
         else:
-            row, last_bin = self._codes[column], self._last_bins[column]
-        values = self.points.column(column)
-        whole = (packed >> 32) - (packed & 0xFFFFFFFF)
-        _, below, above = _cut_between_bins(row, last_bin, whole, values)
-        if last_bin == 0 or below == above:
+            packed, heavy, chosen, _, _ = _weigh(weights, unit, spared)
+            column = int(columns[self._scan(chosen, columns, heavy, bounded=False)[0].argmax()])
+            whole = (packed >> 32) - (packed & 0xFFFFFFFF)
+            codes, last_bin = self._codes[column], self._last_bins[column]
+            if last_bin == 0:
+                return None
+            _, below, above = _cut_between_bins(codes, last_bin, whole, self.points.column(column))
+        if below == above:
             return None
         # points next to the cut may be in the wrong bin by the last digit of single precision
-        low, high = (values.dtype.type(end) for end in sorted((below, above)))
+        low, high = (self.points.dtype.type(end) for end in sorted((below, above)))
         return column, float(midpoints(low, high))
 
     def _make_codes(self, columns: NDArray) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

@@ -106,6 +106,12 @@ def _add_output(here, bit, output, total, n):
 
 
 @kernel(inline="always")
+def _place_of(bit):
+    """Place of the only bit of a word."""
+    return _PLACES[np.uint32(bit * _DE_BRUIJN) >> np.uint32(27)]
+
+
+@kernel(inline="always")
 def _add_leaf(here, reach, output, n, sums):
     """Add a leaf's output to the sums of the classes that are there.
 
@@ -121,7 +127,7 @@ def _add_leaf(here, reach, output, n, sums):
         bits = here[i]
         while bits:
             lowest = bits & (np.uint32(0) - bits)
-            sums[_PLACES[np.uint32(lowest * _DE_BRUIJN) >> np.uint32(27)], i] += output
+            sums[_place_of(lowest), i] += output
             bits ^= lowest
 
 
@@ -228,9 +234,10 @@ def _add_scores_of_few(values, columns, limits, below, above, left, outputs, sta
                 bits = words[n_waiting]
                 child = left[node]
                 if child < 0:
-                    for r in range(n_classes):
-                        if bits & (np.uint32(1) << np.uint32(r)):
-                            scores[r, i] += outputs[node]
+                    while bits:
+                        lowest = bits & (np.uint32(0) - bits)
+                        scores[_place_of(lowest), i] += outputs[node]
+                        bits ^= lowest
                     continue
                 right = values[columns[node], i] > limits[node]
                 go = bits & (above[node] if right else below[node])
