@@ -36,11 +36,11 @@ _SAME: dict[str, tuple[float | str | None, ...]] = {
     "satimage": (2, 232, 4, 74, 4, 4, 7, 12, 7),
     "mnist-10k-hog": (2, 56, 5, 8, 21, 20, 21, 41, 8),
     "mnist-10k-pixels": (3, SLOW, 23, 12, 26, 42, 70, 23, 3),
-    "mnist-60k-hog": (9, SLOW, 16, 31, 69, 76, 70, SLOW, 67),
-    "mnist-60k-pixels": (15, SLOW, 48, 46, 65, 213, 257, 127, 22),
+    "mnist-60k-hog": (9, SLOW, 14, 31, 69, 76, 70, 320, 67),
+    "mnist-60k-pixels": (14, SLOW, 37, 46, 65, 213, 257, 127, 22),
     "generated-10": (2, 86, 2, 9, 5, 6, 7, 11, 5),
-    "generated-100": (9, SLOW, 9, 50, 44, 33, 64, 19, 17),
-    "generated-1000": (59, SLOW, 180, SLOW, 110, 175, 135, 114, LARGE),
+    "generated-100": (9, SLOW, 6, 50, 44, 33, 64, 19, 17),
+    "generated-1000": (57, SLOW, 58, SLOW, 110, 175, 135, 114, LARGE),
 }
 _DEFAULT: dict[str, tuple[float | str | None, ...]] = {
     "pendigits-100": (0.3, None, None, 1, 0.5, 0.2, 1, 0.2, 0.3),
