@@ -68,6 +68,8 @@ def columns_of(form, points, team=ALONE, *, exact=True, searched=None, **options
         "stored": stored,
         "streamed": 3 * points.n_points * team.n_threads,
     }
+    if not exact and (searched or points.n_columns) < points.n_columns:
+        needed["streamed"] = 18 * points.n_points * team.n_threads
     columns = ProjectedColumns(
         points,
         team,
@@ -590,9 +592,9 @@ def test_a_streamed_part_does_not_depend_on_its_pieces_and_threads(data, monkeyp
     ]
     stored = columns_of("stored", points, **options)
     expected = [stored.search(*given) for given in rounds]
-    for points_at_a_time, directions_at_a_time in ((1, 1), (130, 35), (10**6, 10**6)):
+    for points_at_a_time, numbers_at_a_time in ((1, 1), (130, 600), (10**6, 10**6)):
         monkeypatch.setattr(streamed, "_POINTS_AT_A_TIME", points_at_a_time)
-        monkeypatch.setattr(streamed, "_DIRECTIONS_AT_A_TIME", directions_at_a_time)
+        monkeypatch.setattr(streamed, "_NUMBERS_AT_A_TIME", numbers_at_a_time)
         with EagerTeam(3) as three:
             for team in (ALONE, three):
                 columns = columns_of("streamed", points, team, **options)
@@ -669,6 +671,22 @@ def test_too_little_memory_even_for_streaming(n_threads):
         assert columns.form == "streamed"
         with pytest.raises(MemoryError, match="max_memory"):
             ProjectedColumns(points, team, max_memory=least - 1, **options)
+
+
+@pytest.mark.parametrize("data", ["float64", "csr"])
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_the_memory_of_a_streamed_part_is_that_of_some_classes(data, n_threads, monkeypatch):
+    points = draw(data)
+    n_samples = points.n_points // N_CLASSES
+    bytes_a_point = 10 + (8 if data == "csr" else 4)  # single precision where it will do
+    options = dict(exact=False, searched=7, searches=1)
+    with ThreadTeam(n_threads) as team:
+        for n_classes in (1, 2, N_CLASSES):
+            monkeypatch.setattr(streamed, "_POINTS_AT_A_TIME", n_samples * n_classes)
+            least = bytes_a_point * n_samples * n_classes * n_threads
+            assert ProjectedColumns(points, team, max_memory=least, **options).form == "streamed"
+            with pytest.raises(MemoryError, match="max_memory"):
+                ProjectedColumns(points, team, max_memory=least - 1, **options)
 
 
 def test_kept_columns_take_what_they_say():

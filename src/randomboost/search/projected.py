@@ -278,14 +278,16 @@ class ProjectedColumns:
             self._bytes = stored
         else:
             self.form = "streamed"
+            needed = _STREAMED_BYTES * n_points
+            if self._part:
+                self._streamed = StreamedPart(points, self._rough, team, max_bins)
+                needed = self._streamed.bytes_a_thread
             check_memory(
-                _STREAMED_BYTES * n_points * team.n_threads,
+                needed * team.n_threads,
                 f"the dimensions of {n_points:,} points that are searched at the same time",
                 "raise max_memory, lower n_jobs, or use fewer samples",
                 max_memory,
             )
-            if self._part:
-                self._streamed = StreamedPart(points, self._rough, team, max_bins)
             return
         self._codes = np.empty((n_columns, n_points), np.uint8)
         self._last_bins = np.empty(n_columns, np.int64)

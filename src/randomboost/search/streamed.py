@@ -25,7 +25,8 @@ from .grid import CELLS_A_BIN, cells_a_unit, cells_of, ends, group_cells, sample
 from .heaviest import N_BUCKETS, add_masses, first_heavy, least_size
 
 _POINTS_AT_A_TIME = 1 << 17  # of whole classes
-_DIRECTIONS_AT_A_TIME = 1 << 22  # numbers
+_NUMBERS_AT_A_TIME = 1 << 21  # of directions, and of cells: at most 50 MB of sums
+_BYTES_A_POINT = 10  # beside its value: the cell, and twice the weight
 
 
 @kernel
@@ -102,6 +103,11 @@ class StreamedPart:
         Threads.
     max_bins : int
         Number of bins a dimension, at most 256.
+
+    Attributes
+    ----------
+    bytes_a_thread : int
+        What a thread makes of the points that it looks at, at a time.
     """
 
     def __init__(
@@ -117,6 +123,8 @@ class StreamedPart:
         step = max(1, _POINTS_AT_A_TIME // self._n_samples)
         starts = range(0, self._n_classes, step)
         self._pieces = [slice(*piece) for piece in pairwise([*starts, self._n_classes])]
+        bytes_a_point = rough.dtype.itemsize + _BYTES_A_POINT
+        self.bytes_a_thread = bytes_a_point * self._n_samples * min(step, self._n_classes)
         self._classes, samples = sampled_points(points)
         features: Any = rough.features
         self._few = (
@@ -161,7 +169,8 @@ class StreamedPart:
         self, columns: NDArray[np.int64], weights: NDArray, unit: float, least: np.float32
     ) -> Iterator[_Found]:
         """Yield the best of every column."""
-        together = max(1, _DIRECTIONS_AT_A_TIME // (self._n_classes * self._points.n_features))
+        a_column = max(self._n_classes * self._points.n_features, self._n_cells * len(self._pieces))
+        together = max(1, _NUMBERS_AT_A_TIME // a_column)
         for part in gen_batches(len(columns), together):
             directions = self._rough.directions(columns[part]).transpose(1, 0, 2)
             grids = [self._grid(own) for own in directions]
