@@ -189,8 +189,7 @@ def test_memory_does_not_change_the_model_of_a_histogram_search(digits, searches
         random_state=0,
     )
     default = RBoostRankClassifier(20, **options).fit(*digits)
-    least = LEAST if part is None else 18 * 10 * 150  # values and weights instead of codes
-    streamed = RBoostRankClassifier(20, n_jobs=1, max_memory=least, **options).fit(*digits)
+    streamed = RBoostRankClassifier(20, n_jobs=1, max_memory=LEAST, **options).fit(*digits)
     assert [columns.form for columns in searches] == [
         "kept" if part is None else "stored",
         "streamed",

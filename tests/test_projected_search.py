@@ -61,25 +61,28 @@ def draw(data, n_samples=45, n_features=5, n_columns=70, *, seed=0):
 
 
 def columns_of(form, points, team=ALONE, *, exact=True, searched=None, **options):
-    """Return columns in the form that is asked for."""
+    """Return columns in the form that is asked for; "summed" is streamed without codes."""
     stored = points.n_columns * points.n_points
     needed = {
         "kept": stored + KeptHistograms.bytes_needed(points.n_columns, points.n_points),
         "stored": stored,
         "streamed": 3 * points.n_points * team.n_threads,
+        "summed": 18 * points.n_points * team.n_threads,
     }
-    if not exact and (searched or points.n_columns) < points.n_columns:
-        needed["streamed"] = 18 * points.n_points * team.n_threads
-    columns = ProjectedColumns(
-        points,
-        team,
-        exact=exact,
-        searched=searched or points.n_columns,
-        searches=0 if form == "streamed" else points.n_columns,
-        max_memory=needed[form],
-        **options,
-    )
-    assert columns.form == form
+    with pytest.MonkeyPatch.context() as patch:
+        if form == "summed":
+            patch.setattr(projected, "_SUMMED_POINTS", 0)
+        columns = ProjectedColumns(
+            points,
+            team,
+            exact=exact,
+            searched=searched or points.n_columns,
+            searches=0 if form in ("streamed", "summed") else points.n_columns,
+            max_memory=needed[form],
+            **options,
+        )
+    assert columns.form == ("streamed" if form == "summed" else form)
+    assert (columns._summed is not None) == (form == "summed")
     return columns
 
 
@@ -551,7 +554,7 @@ def test_histogram_search_of_a_part_goes_by_the_heaviest_points(data, max_bins):
     points, rng = draw(data, 120), np.random.default_rng(10)
     forms = [
         columns_of(form, points, exact=False, max_bins=max_bins, searched=9)
-        for form in ("stored", "streamed")
+        for form in ("stored", "streamed", "summed")
     ]
     codes, last_bins = forms[0]._codes, forms[0]._last_bins
 
@@ -563,7 +566,7 @@ def test_histogram_search_of_a_part_goes_by_the_heaviest_points(data, max_bins):
     for weights in all_kinds(points, rng, 12):
         part = np.sort(rng.choice(points.n_columns, 9, replace=False))
         found = [columns.search(weights, part) for columns in forms]
-        assert found[0] == found[1]
+        assert found[0] == found[1] == found[2]
         column, threshold = found[0]
 
         size = np.abs(weights).sum()
@@ -583,7 +586,7 @@ def test_histogram_search_of_a_part_goes_by_the_heaviest_points(data, max_bins):
 
 
 @every_data
-def test_a_streamed_part_does_not_depend_on_its_pieces_and_threads(data, monkeypatch):
+def test_a_part_without_codes_does_not_depend_on_its_pieces_and_threads(data, monkeypatch):
     points, rng = draw(data, 60), np.random.default_rng(11)
     options = dict(exact=False, max_bins=16, searched=9)
     rounds = [
@@ -597,13 +600,13 @@ def test_a_streamed_part_does_not_depend_on_its_pieces_and_threads(data, monkeyp
         monkeypatch.setattr(streamed, "_NUMBERS_AT_A_TIME", numbers_at_a_time)
         with EagerTeam(3) as three:
             for team in (ALONE, three):
-                columns = columns_of("streamed", points, team, **options)
+                columns = columns_of("summed", points, team, **options)
                 assert [columns.search(*given) for given in rounds] == expected
 
 
 @pytest.mark.parametrize("data", ["float64", "csr"])
 @pytest.mark.parametrize("different", [0, 1, 2])
-def test_a_streamed_part_of_samples_that_are_almost_all_the_same(data, different):
+def test_a_part_of_samples_that_are_almost_all_the_same(data, different):
     """The samples that a grid is laid by are all zero; so are all others but for a few."""
     X = np.zeros((3000, 2))
     for row, values in ((1, [1.0, -2.0]), (5, [3.0, 0.5]))[:different]:
@@ -615,9 +618,9 @@ def test_a_streamed_part_of_samples_that_are_almost_all_the_same(data, different
     part = np.arange(3, 12)
     found = [
         columns_of(form, points, exact=False, searched=9).search(weights, part)
-        for form in ("stored", "streamed")
+        for form in ("stored", "streamed", "summed")
     ]
-    assert found[0] == found[1]
+    assert found[0] == found[1] == found[2]
     assert (found[0] is None) == (different == 0)
 
 
@@ -675,9 +678,10 @@ def test_too_little_memory_even_for_streaming(n_threads):
 
 @pytest.mark.parametrize("data", ["float64", "csr"])
 @pytest.mark.parametrize("n_threads", [1, 2])
-def test_the_memory_of_a_streamed_part_is_that_of_some_classes(data, n_threads, monkeypatch):
+def test_the_memory_of_a_part_without_codes_is_that_of_some_classes(data, n_threads, monkeypatch):
     points = draw(data)
     n_samples = points.n_points // N_CLASSES
+    monkeypatch.setattr(projected, "_SUMMED_POINTS", 0)
     bytes_a_point = 10 + (8 if data == "csr" else 4)  # single precision where it will do
     options = dict(exact=False, searched=7, searches=1)
     with ThreadTeam(n_threads) as team:

@@ -12,7 +12,7 @@ With ``exact=False`` the ends of the bins are all that is searched, and step 3 i
 search looks at a part of the dimensions, step 1 alone chooses one of them, by its edge on the
 heaviest points: the next search looks at others anyway. The codes of the dimensions are in memory
 where they fit (`grid`), else made anew whenever they are looked at, or not made at all where a part
-is searched (`streamed`); the stump found is the same.
+of many points is searched (`streamed`); the stump found is the same.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ _ALL = np.empty(0, np.uint32)  # names no points: all of them
 _STREAMED_BYTES = 3  # for every point and thread
 _MANY_POINTS = 50_000  # above this the bins are too large to sort some of them: finer ones
 _FINE_CELLS = 1 << 16
+_SUMMED_POINTS = 200_000  # from here on a part that is not kept is added up without codes
 _BATCH_BYTES = 1 << 26  # codes that one thread makes at a time when they are not kept
 
 
@@ -264,7 +265,7 @@ class ProjectedColumns:
         self._max_bins = max_bins
         self._best = 0.0  # edge of the last search
         self._kept: KeptHistograms | None = None
-        self._streamed: StreamedPart | None = None
+        self._summed: StreamedPart | None = None
         n_columns, n_points = points.n_columns, points.n_points
         stored = n_columns * n_points
         kept = stored + KeptHistograms.bytes_needed(n_columns, n_points)
@@ -279,9 +280,9 @@ class ProjectedColumns:
         else:
             self.form = "streamed"
             needed = _STREAMED_BYTES * n_points
-            if self._part:
-                self._streamed = StreamedPart(points, self._rough, team, max_bins)
-                needed = self._streamed.bytes_a_thread
+            if self._part and n_points >= _SUMMED_POINTS:
+                self._summed = StreamedPart(points, self._rough, team, max_bins)
+                needed = self._summed.bytes_a_thread
             check_memory(
                 needed * team.n_threads,
                 f"the dimensions of {n_points:,} points that are searched at the same time",
@@ -361,18 +362,22 @@ class ProjectedColumns:
         """Choose a column by the heaviest points, and its cut between bins by all of them."""
         unit = max(float(dasum(weights)) / _UNITS, _TINY)
         spared = _NEGLIGIBLE * _UNITS
-        if self._streamed is not None:
-            found = self._streamed.search(weights, unit, spared, columns)
+        if self._summed is not None:
+            found = self._summed.search(weights, unit, spared, columns)
             if found is None:
                 return None
             column, below, above = found
         else:
             packed, heavy, chosen, _, _ = _weigh(weights, unit, spared)
             column = int(columns[self._scan(chosen, columns, heavy, bounded=False)[0].argmax()])
-            whole = (packed >> 32) - (packed & 0xFFFFFFFF)
-            codes, last_bin = self._codes[column], self._last_bins[column]
+            if self.form == "streamed":
+                made, last_bins = self._make_codes(np.array([column]))
+                codes, last_bin = made[0], last_bins[0]
+            else:
+                codes, last_bin = self._codes[column], self._last_bins[column]
             if last_bin == 0:
                 return None
+            whole = (packed >> 32) - (packed & 0xFFFFFFFF)
             _, below, above = _cut_between_bins(codes, last_bin, whole, self.points.column(column))
         if below == above:
             return None
