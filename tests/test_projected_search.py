@@ -15,7 +15,7 @@ from randomboost.points import ProjectedPoints
 from randomboost.projections import GaussianProjection
 from randomboost.random_stream import DATA_STREAM
 from randomboost.risk import _CHUNK, PairwiseRisk
-from randomboost.search import projected, streamed
+from randomboost.search import projected, summed
 from randomboost.search.fixed_point import TIE_BITS, coarsened, to_fixed_point
 from randomboost.search.grid import MOST_BINS, bin_columns, bin_values
 from randomboost.search.heaviest import heavy_from, least_size
@@ -596,8 +596,8 @@ def test_a_part_without_codes_does_not_depend_on_its_pieces_and_threads(data, mo
     stored = columns_of("stored", points, **options)
     expected = [stored.search(*given) for given in rounds]
     for points_at_a_time, numbers_at_a_time in ((1, 1), (130, 600), (10**6, 10**6)):
-        monkeypatch.setattr(streamed, "_POINTS_AT_A_TIME", points_at_a_time)
-        monkeypatch.setattr(streamed, "_NUMBERS_AT_A_TIME", numbers_at_a_time)
+        monkeypatch.setattr(summed, "_POINTS_AT_A_TIME", points_at_a_time)
+        monkeypatch.setattr(summed, "_NUMBERS_AT_A_TIME", numbers_at_a_time)
         with EagerTeam(3) as three:
             for team in (ALONE, three):
                 columns = columns_of("summed", points, team, **options)
@@ -682,12 +682,12 @@ def test_the_memory_of_a_part_without_codes_is_that_of_some_classes(data, n_thre
     points = draw(data)
     n_samples = points.n_points // N_CLASSES
     monkeypatch.setattr(projected, "_SUMMED_POINTS", 0)
-    bytes_a_point = 10 + (8 if data == "csr" else 4)  # single precision where it will do
+    bytes_a_value = 8 if data == "csr" else 4  # single precision where it will do
     options = dict(exact=False, searched=7, searches=1)
     with ThreadTeam(n_threads) as team:
         for n_classes in (1, 2, N_CLASSES):
-            monkeypatch.setattr(streamed, "_POINTS_AT_A_TIME", n_samples * n_classes)
-            least = bytes_a_point * n_samples * n_classes * n_threads
+            monkeypatch.setattr(summed, "_POINTS_AT_A_TIME", n_samples * n_classes)
+            least = (bytes_a_value * n_classes + 10) * n_samples * n_threads
             assert ProjectedColumns(points, team, max_memory=least, **options).form == "streamed"
             with pytest.raises(MemoryError, match="max_memory"):
                 ProjectedColumns(points, team, max_memory=least - 1, **options)

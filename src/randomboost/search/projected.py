@@ -12,7 +12,7 @@ With ``exact=False`` the ends of the bins are all that is searched, and step 3 i
 search looks at a part of the dimensions, step 1 alone chooses one of them, by its edge on the
 heaviest points: the next search looks at others anyway. The codes of the dimensions are in memory
 where they fit (`grid`), else made anew whenever they are looked at, or not made at all where a part
-of many points is searched (`streamed`); the stump found is the same.
+of many points is searched (`summed`); the stump found is the same.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .heaviest import heavy_from
 from .kept import LANES, KeptHistograms
 from .memory import check_memory
 from .sorted import midpoints
-from .streamed import StreamedPart
+from .summed import SummedPart
 
 EXACT_BINS = 128  # of an exact search, where bins only save work
 HISTOGRAM_BINS = 64  # of a search between bins
@@ -265,7 +265,7 @@ class ProjectedColumns:
         self._max_bins = max_bins
         self._best = 0.0  # edge of the last search
         self._kept: KeptHistograms | None = None
-        self._summed: StreamedPart | None = None
+        self._summed: SummedPart | None = None
         n_columns, n_points = points.n_columns, points.n_points
         stored = n_columns * n_points
         kept = stored + KeptHistograms.bytes_needed(n_columns, n_points)
@@ -281,7 +281,7 @@ class ProjectedColumns:
             self.form = "streamed"
             needed = _STREAMED_BYTES * n_points
             if self._part and n_points >= _SUMMED_POINTS:
-                self._summed = StreamedPart(points, self._rough, team, max_bins)
+                self._summed = SummedPart(points, self._rough, team, max_bins)
                 needed = self._summed.bytes_a_thread
             check_memory(
                 needed * team.n_threads,
@@ -360,7 +360,7 @@ class ProjectedColumns:
         self, weights: NDArray, columns: NDArray[np.int64]
     ) -> tuple[int, float] | None:
         """Choose a column by the heaviest points, and its cut between bins by all of them."""
-        unit = max(float(dasum(weights)) / _UNITS, _TINY)
+        unit = max(float(dasum(weights)) / _UNITS, _TINY)  # without an array of the sizes
         spared = _NEGLIGIBLE * _UNITS
         if self._summed is not None:
             found = self._summed.search(weights, unit, spared, columns)

@@ -1,4 +1,4 @@
-"""Search of some projected dimensions whose codes are nowhere in memory.
+"""Search of some projected dimensions by sums over the cells of their grids, without codes.
 
 One pass over the points of a dimension, a few classes at a time: they are projected and laid over
 the grid of cells (`grid`), and their weights are added up by cell. Bins are put together from
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from .heaviest import N_BUCKETS, add_masses, first_heavy, least_size
 
 _POINTS_AT_A_TIME = 1 << 17  # of whole classes
 _NUMBERS_AT_A_TIME = 1 << 21  # of directions, and of cells: at most 50 MB of sums
-_BYTES_A_POINT = 10  # beside its value: the cell, and twice the weight
+_BYTES_A_SAMPLE = 10  # beside its values: the cell and twice the weight, for one class at a time
 
 
 @kernel
@@ -90,7 +89,7 @@ class _Found:
     cut: int
 
 
-class StreamedPart:
+class SummedPart:
     """The dimensions of projected points, projected whenever some of them are searched.
 
     Parameters
@@ -121,10 +120,9 @@ class StreamedPart:
         self._n_classes = points.projection.n_classes
         self._n_samples = points.n_points // self._n_classes
         step = max(1, _POINTS_AT_A_TIME // self._n_samples)
-        starts = range(0, self._n_classes, step)
-        self._pieces = [slice(*piece) for piece in pairwise([*starts, self._n_classes])]
-        bytes_a_point = rough.dtype.itemsize + _BYTES_A_POINT
-        self.bytes_a_thread = bytes_a_point * self._n_samples * min(step, self._n_classes)
+        self._pieces = list(gen_batches(self._n_classes, step))
+        bytes_a_sample = rough.dtype.itemsize * min(step, self._n_classes) + _BYTES_A_SAMPLE
+        self.bytes_a_thread = bytes_a_sample * self._n_samples
         self._classes, samples = sampled_points(points)
         features: Any = rough.features
         self._few = (
