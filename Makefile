@@ -28,7 +28,8 @@ $(OLDEST)/ready: pyproject.toml constraints-oldest.txt
 
 test-oldest: $(OLDEST)/ready
 	NUMBA_CACHE_DIR=$(abspath $(OLDEST))/kernels $(OLDEST)/bin/python -m pytest -n 2 $(TESTFLAGS) \
-		tests/test_estimators.py tests/test_properties.py tests/test_files.py tests/test_tables.py
+		tests/estimators/test_estimators.py tests/estimators/test_properties.py tests/files/test_files.py \
+		tests/preprocessing/test_tables.py
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .

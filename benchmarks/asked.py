@@ -27,8 +27,8 @@ from scipy.special import expit
 from sets import SETS, Split, encoded, generated
 
 from randomboost import RBoostProjClassifier, RBoostRankClassifier
-from randomboost.points import FeaturePoints
-from randomboost.rank_trainer import RankTrainer
+from randomboost.projections.points import FeaturePoints
+from randomboost.training.ranking import RankTrainer
 
 GB = 2**30
 

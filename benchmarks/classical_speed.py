@@ -14,10 +14,7 @@ from sklearn.base import clone
 from sklearn.ensemble import AdaBoostClassifier as SklearnAdaBoost
 from sklearn.tree import DecisionTreeClassifier
 
-from randomboost import (
-    AdaBoostClassifier,
-    AdaBoostMOClassifier,
-)
+from randomboost import AdaBoostClassifier, AdaBoostMOClassifier
 
 
 def seconds(model: Any, X: Any, y: Any) -> float:

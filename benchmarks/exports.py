@@ -28,10 +28,10 @@ from randomboost import (
     RBoostProjClassifier,
     RBoostRankClassifier,
 )
-from randomboost.c_source import to_c
 from randomboost.datasets import MULTI_CLASS, TWO_CLASS
-from randomboost.onnx import to_onnx
-from randomboost.parallel import ThreadTeam
+from randomboost.export.c_source import to_c
+from randomboost.export.onnx import to_onnx
+from randomboost.runtime.parallel import ThreadTeam
 
 PAGE = Path(__file__).parents[1] / "docs" / "exports.md"
 TRAIN, TEST, TEST_C = 2000, 10_000, 300

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from sets import Split
 from sklearn.base import clone
 
-from randomboost.cli.measuring import pickled_bytes, seconds
-from randomboost.writing import whole_file
+from randomboost.compare.measuring import pickled_bytes, seconds
+from randomboost.runtime.writing import whole_file
 
 PREDICTED_ROWS = 10_000
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "lightgbm", "xgboost")

@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from randomboost import RBoostProjClassifier, RBoostRankClassifier
-from randomboost.cli import rivals
+from randomboost.compare import peers as rivals
 
 PAPER_PROJECTIONS = 20_000
 POINTS_A_ROUND = 3_000_000  # (sample, class, dimension) triples that a part search looks at

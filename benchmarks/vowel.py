@@ -29,7 +29,7 @@ from randomboost import (
     RBoostProjClassifier,
     datasets,
 )
-from randomboost.projections import GaussianProjection
+from randomboost.projections.matrices import GaussianProjection
 
 
 @dataclass(frozen=True)

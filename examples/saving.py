@@ -18,8 +18,8 @@ from sklearn.datasets import load_wine
 from sklearn.model_selection import train_test_split
 
 from randomboost import RBoostRankClassifier, files, load
-from randomboost.c_source import to_c
-from randomboost.onnx import to_onnx
+from randomboost.export.c_source import to_c
+from randomboost.export.onnx import to_onnx
 
 X, y = load_wine(return_X_y=True, as_frame=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)

@@ -7,15 +7,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .base import FitInterruptedWarning
-    from .classical.adaboost import AdaBoostClassifier
-    from .classical.ecc import AdaBoostECCClassifier
-    from .classical.mh import AdaBoostMHClassifier
-    from .classical.mo import AdaBoostMOClassifier
-    from .classical.multiboost import MultiBoostClassifier
+    from .estimators.adaboost import AdaBoostClassifier
+    from .estimators.base import FitInterruptedWarning
+    from .estimators.ecc import AdaBoostECCClassifier
+    from .estimators.mh import AdaBoostMHClassifier
+    from .estimators.mo import AdaBoostMOClassifier
+    from .estimators.multiboost import MultiBoostClassifier
+    from .estimators.proj import RBoostProjClassifier
+    from .estimators.rank import RBoostRankClassifier
     from .files import load
-    from .proj import RBoostProjClassifier
-    from .rank import RBoostRankClassifier
 
 __version__ = "0.1.0"
 
@@ -32,14 +32,14 @@ __all__ = [
 ]
 
 _HOMES = {
-    "AdaBoostClassifier": "classical.adaboost",
-    "AdaBoostECCClassifier": "classical.ecc",
-    "AdaBoostMHClassifier": "classical.mh",
-    "AdaBoostMOClassifier": "classical.mo",
-    "FitInterruptedWarning": "base",
-    "MultiBoostClassifier": "classical.multiboost",
-    "RBoostProjClassifier": "proj",
-    "RBoostRankClassifier": "rank",
+    "AdaBoostClassifier": "estimators.adaboost",
+    "AdaBoostECCClassifier": "estimators.ecc",
+    "AdaBoostMHClassifier": "estimators.mh",
+    "AdaBoostMOClassifier": "estimators.mo",
+    "FitInterruptedWarning": "estimators.base",
+    "MultiBoostClassifier": "estimators.multiboost",
+    "RBoostProjClassifier": "estimators.proj",
+    "RBoostRankClassifier": "estimators.rank",
     "load": "files",
 }
 

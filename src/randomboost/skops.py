@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from .classical.adaboost import AdaBoostClassifier
-from .classical.dichotomies import HypothesisRow, StumpRow
-from .classical.ecc import AdaBoostECCClassifier
-from .classical.mh import AdaBoostMHClassifier
-from .classical.mo import AdaBoostMOClassifier
-from .classical.multiboost import MultiBoostClassifier
-from .hypotheses import Combination, FittedEstimator, SmallTree, Stump, Stumps
-from .prediction import StumpScorer
-from .proj import RBoostProjClassifier
-from .projections import CodedProjection, GaussianProjection, GivenProjection
-from .rank import RBoostRankClassifier
-from .scaling import StandardScaling
-from .tables import TableEncoding, TablePreparation
-from .trees.directions import Directions
+from .ensembles.projected_stumps import StumpScorer
+from .ensembles.shared_trees import ForestScorer
+from .estimators.adaboost import AdaBoostClassifier
+from .estimators.ecc import AdaBoostECCClassifier
+from .estimators.mh import AdaBoostMHClassifier
+from .estimators.mo import AdaBoostMOClassifier
+from .estimators.multiboost import MultiBoostClassifier
+from .estimators.proj import RBoostProjClassifier
+from .estimators.rank import RBoostRankClassifier
+from .preprocessing.categories import TableEncoding, TablePreparation
+from .preprocessing.scaling import StandardScaling
+from .projections.directions import Directions
+from .projections.matrices import CodedProjection, GaussianProjection, GivenProjection
+from .training.side_by_side import HypothesisRow, StumpRow
 from .trees.forest import Forest
-from .trees.scoring import ForestScorer
 from .trees.views import ClassView, SharedView
+from .weak_learners.hypotheses import Combination, FittedEstimator, SmallTree, Stump, Stumps
 
 _OURS = (
     AdaBoostClassifier,

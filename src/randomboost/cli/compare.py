@@ -46,8 +46,8 @@ def compare_command(
     # Threads of OpenMP that wait by spinning slow each other down many times on busy cores.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from .comparing import ComparisonRun
+    from .console import Talk
     from .data import read_training_table
-    from .talk import Talk
 
     options.check_format(format)
     talk = Talk(quiet=quiet, as_json=as_json)

@@ -10,12 +10,12 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from .contest import Cell, Contest, Entrant, Other, Own
+from ..compare.contest import Cell, Contest, Entrant, Other, Own
+from ..compare.folds import make_folds
+from ..compare.peers import RIVALS
+from .console import Talk, in_bytes, in_time, plain_table
 from .data import TrainingTable
-from .folds import make_folds
 from .models import MODELS
-from .rivals import RIVALS
-from .talk import Talk, in_bytes, in_time, plain_table
 
 _DONE, _FAILED, _INTERRUPTED = 0, 1, 130
 _ASKED_FOR = {"rank-paper"}  # takes minutes on small data

@@ -20,7 +20,7 @@ from ..reading import (
     read_table,
 )
 from ..reading.columns import KINDS
-from .talk import plain_table, some
+from .console import plain_table, some
 
 _USED_AS = {"flag": "yes/no, as 1 and 0", "date": "date, as days", "category": "category"}
 

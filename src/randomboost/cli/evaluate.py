@@ -25,11 +25,11 @@ def evaluate_command(
 
     Example: randomboost evaluate flowers.rboost test.csv
     """
+    from ..compare.scores import score
     from ..reading import find_target, open_rows
+    from .console import Talk
     from .prediction import probabilities, say_extra
     from .saved import SavedModel
-    from .scores import score
-    from .talk import Talk
 
     options.check_format(format)
     if report and data == "-":

@@ -30,8 +30,8 @@ def export_command(
 
     Example: randomboost export flowers.rboost --onnx flowers.onnx --c flowers.c --encoded
     """
+    from .console import Talk
     from .exporting import export
-    from .talk import Talk
 
     if onnx is None and c is None:
         raise typer.BadParameter("say what to write", param_hint="--onnx or --c")

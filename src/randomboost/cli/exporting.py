@@ -9,10 +9,10 @@ from rich.table import Table
 from sklearn.pipeline import Pipeline
 
 from ..reading import DataError
-from ..writing import whole_file
+from ..runtime.writing import whole_file
+from .console import Talk, in_bytes, plain_table, some
 from .fitting import classifier_of
 from .saved import SavedModel
-from .talk import Talk, in_bytes, plain_table, some
 
 
 def export(talk: Talk, path: str, *, onnx: str | None, c: str | None, encoded: bool) -> None:
@@ -40,14 +40,14 @@ def export(talk: Talk, path: str, *, onnx: str | None, c: str | None, encoded: b
     classifier = classifier_of(saved.model)
     written = {}
     if onnx is not None:
-        from ..onnx import to_onnx
+        from ..export.onnx import to_onnx
 
         content = to_onnx(classifier, encoded=encoded).SerializeToString()
         with whole_file(onnx) as draft:
             draft.write_bytes(content)
         written["onnx"] = onnx
     if c is not None:
-        from ..c_source import to_c
+        from ..export.c_source import to_c
 
         text = to_c(classifier, encoded=encoded)
         with whole_file(c) as draft:

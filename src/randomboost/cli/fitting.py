@@ -10,9 +10,9 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 
 from .. import FitInterruptedWarning, files
-from ..tables import TablePreparation
+from ..preprocessing.categories import TablePreparation
+from .console import Talk, in_time
 from .models import needs_preparation
-from .talk import Talk, in_time
 
 _LONG = 20.0  # seconds from which on a fit is announced
 _FIRST_ROUNDS = 4

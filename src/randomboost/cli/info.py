@@ -17,7 +17,7 @@ def info_command(
     from pathlib import Path
 
     from .. import files
-    from .talk import Talk, plain_table
+    from .console import Talk, plain_table
 
     if Path(model).is_dir():
         raise ValueError(f"{model} is a folder: name a model file")
@@ -31,7 +31,7 @@ def info_command(
 
 
 def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
-    from .talk import in_bytes, in_time, some
+    from .console import in_bytes, in_time, some
 
     notes = found["notes"]
     classes = [str(label) for label in found["classes"]]

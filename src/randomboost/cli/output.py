@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..writing import whole_file
+from ..runtime.writing import whole_file
 
 
 class CsvOutput:

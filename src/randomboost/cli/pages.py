@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..reading import DataError, feature_table, label_words, read_table
+from .console import in_bytes
 from .fitting import classifier_of
 from .saved import SavedModel
-from .talk import in_bytes
 
 
 def write_evaluation(

@@ -36,8 +36,8 @@ def predict_command(
 
     Example: randomboost predict flowers.rboost new.csv --proba -o predicted.csv
     """
+    from .console import Talk
     from .prediction import predict
-    from .talk import Talk
 
     options.check_format(format)
     if as_json and out is None:

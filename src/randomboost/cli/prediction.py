@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..reading import DataError, Rows, label_words, open_rows
+from .console import Talk, in_time, some
 from .output import open_output
 from .saved import SavedModel
-from .talk import Talk, in_time, some
 
 
 def predict(

@@ -13,8 +13,8 @@ from sklearn.pipeline import Pipeline
 
 from .. import files
 from ..reading import Column, DataError, Rows, feature_table
+from .console import some
 from .fitting import classifier_of
-from .talk import some
 
 _LIBSVM_NAME = re.compile(r"f\d+")
 

@@ -60,7 +60,7 @@ def train_command(
 
     Example: randomboost train flowers.csv --target species --test-size 0.2 --out flowers.rboost
     """
-    from .talk import Talk
+    from .console import Talk
     from .training import TrainingRun
 
     options.check_format(format)

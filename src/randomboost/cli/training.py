@@ -14,12 +14,12 @@ import numpy as np
 from sklearn.base import clone
 
 from .. import __version__, files
+from ..compare.folds import hold_out, make_folds
+from ..compare.scores import Scores, score
+from .console import Talk, in_bytes, in_time
 from .data import TrainingTable, read_training_table
 from .fitting import Checkpoint, classifier_of, fit
-from .folds import hold_out, make_folds
 from .models import make_model
-from .scores import Scores, score
-from .talk import Talk, in_bytes, in_time
 
 _DONE, _INTERRUPTED = 0, 130
 _REPORT_SHARE = 0.2  # of the rows is held out for a page if nothing else is said

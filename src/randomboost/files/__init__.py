@@ -10,9 +10,10 @@ import json
 import os
 from typing import Any
 
-from . import container, models
+from . import container
+from . import fitted_models as models
 from .container import ModelFileError
-from .values import NotSaved, decode, decode_labels
+from .json_values import NotSaved, decode, decode_labels
 
 __all__ = ["ModelFileError", "NotSaved", "describe", "load", "save"]
 

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..writing import whole_file
+from ..runtime.writing import whole_file
 
 SIGNATURE = b"\x93RBOOST\n"
 VERSION = 1

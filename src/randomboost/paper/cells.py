@@ -18,9 +18,10 @@ from sklearn.model_selection import KFold
 
 import randomboost
 
-from .. import datasets, rank_trainer
+from .. import datasets
 from ..datasets import Split
 from ..datasets.digits import digits_split
+from ..training import ranking as rank_trainer
 
 TRAINING_FILE = "+train"  # ends the name of a set of which only LIBSVM's training file is used
 GRID = 100  # points of a side of a boundary picture

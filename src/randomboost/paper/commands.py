@@ -12,7 +12,7 @@ from rich.markdown import Markdown
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Column, Table
 
-from . import page
+from . import results_page as page
 from .engine import Options, Plan, execute, plan
 from .experiments import EXPERIMENTS
 

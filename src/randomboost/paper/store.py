@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ..writing import whole_file
+from ..runtime.writing import whole_file
 
 
 def write_text(path: Path, text: str) -> None:

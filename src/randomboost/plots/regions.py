@@ -12,7 +12,7 @@ from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt
 
-from ..tables import is_table
+from ..preprocessing.categories import is_table
 from .style import color, dress, ink, marker, need, shorten, start
 
 _MOST_POINTS = 500

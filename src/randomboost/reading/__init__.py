@@ -5,7 +5,7 @@ Nothing of this is needed to use the classifiers; the command line reads its dat
 
 from .columns import Column, LeftOut, choose_columns, feature_table, label_words
 from .errors import DataError
-from .tables import Rows, Table, open_rows, read_table
+from .rows import Rows, Table, open_rows, read_table
 from .target import class_labels, find_target
 
 __all__ = [

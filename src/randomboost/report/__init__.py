@@ -4,7 +4,7 @@ A page is one file that needs no other: styles, figures (SVG) and the few lines 
 sortable tables are inside.
 """
 
-from .comparison import ModelResult, write_comparison_report
-from .training import write_training_report
+from .comparison_report import ModelResult, write_comparison_report
+from .training_report import write_training_report
 
 __all__ = ["ModelResult", "write_comparison_report", "write_training_report"]

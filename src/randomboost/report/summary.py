@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..tables import category_columns, is_table
+from ..preprocessing.categories import category_columns, is_table
 
 MISSING = "—"
 _MOST_COLUMNS = 200

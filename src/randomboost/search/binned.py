@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiling import kernel
-from ..parallel import ThreadTeam
-from ..points import FeaturePoints, ProjectedPoints
+from ..projections.points import FeaturePoints, ProjectedPoints
+from ..runtime.compiling import kernel
+from ..runtime.memory import check_memory
+from ..runtime.parallel import ThreadTeam
 from .fixed_point import TIE_BITS, edges, to_fixed_point
-from .memory import check_memory
 from .sorted import _BLOCK_VALUES, _LARGEST, argsort_rows, midpoints
 
 _FEW_VALUES = 400_000  # codes to look at, below which a second thread does not pay

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiling import kernel
+from ..runtime.compiling import kernel
 
 _BITS = 61  # the absolute weights add up to less than 2**61; twice that still fits into int64
 TIE_BITS = 25  # edges that agree to about 1e-11 of the whole mass count as equal

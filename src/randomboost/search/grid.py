@@ -13,8 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..compiling import kernel
-from ..points import ProjectedPoints, project_row
+from ..projections.points import ProjectedPoints, project_row
+from ..runtime.compiling import kernel
 
 MOST_BINS = 256
 CELLS_A_BIN = 8

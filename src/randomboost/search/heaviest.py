@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compiling import kernel
+from ..runtime.compiling import kernel
 
 N_BUCKETS = 2048
 _SHIFT = 21  # what is left of a float32: the exponent and two bits of the fraction

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiling import kernel
-from ..parallel import ThreadTeam
+from ..runtime.compiling import kernel
+from ..runtime.parallel import ThreadTeam
 from .binned import BinnedColumns
 
 _RELATIVE_TIE = 1e-11  # edges this close count as equal; the first one wins

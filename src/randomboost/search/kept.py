@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiling import kernel
-from ..parallel import ThreadTeam
+from ..runtime.compiling import kernel
+from ..runtime.parallel import ThreadTeam
 from .heaviest import heavy_from
 
 LANES = 64  # dimensions side by side: the codes of one point are one cache line

@@ -21,14 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dasum
 
-from ..compiling import kernel
-from ..parallel import ThreadTeam
-from ..points import ProjectedPoints
+from ..projections.points import ProjectedPoints
+from ..runtime.compiling import kernel
+from ..runtime.memory import check_memory
+from ..runtime.parallel import ThreadTeam
 from .fixed_point import TIE_BITS, coarsened, to_fixed_point
 from .grid import bin_columns, bin_values, fine_codes
 from .heaviest import heavy_from
 from .kept import LANES, KeptHistograms
-from .memory import check_memory
 from .sorted import midpoints
 from .summed import SummedPart
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiling import kernel
-from ..parallel import ThreadTeam
-from ..points import FeaturePoints, ProjectedPoints
+from ..projections.points import FeaturePoints, ProjectedPoints
+from ..runtime.compiling import kernel
+from ..runtime.memory import check_memory
+from ..runtime.parallel import ThreadTeam
 from .fixed_point import edges, mass, to_fixed_point
-from .memory import check_memory
 
 _BLOCK_VALUES = 1 << 21  # values projected and sorted at a time by one thread: 16 MB of doubles
 _FEW_VALUES = 1 << 18

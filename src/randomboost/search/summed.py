@@ -17,9 +17,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-from ..compiling import kernel
-from ..parallel import ThreadTeam
-from ..points import ProjectedPoints, project
+from ..projections.points import ProjectedPoints, project
+from ..runtime.compiling import kernel
+from ..runtime.parallel import ThreadTeam
 from .grid import CELLS_A_BIN, cells_a_unit, cells_of, ends, group_cells, sampled_points, span
 from .heaviest import N_BUCKETS, add_masses, first_heavy, least_size
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiling import kernel
-from ..parallel import ThreadTeam
+from ..runtime.compiling import kernel
+from ..runtime.parallel import ThreadTeam
 
 _GRAIN = 1 << 18  # matrix entries below which a second thread does not pay
 _TILE = 2048  # columns of the result that stay in the first-level cache

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from ..compiling import kernel
 from ..losses import ExponentialLoss
-from ..risk import PairwiseRisk
+from ..runtime.compiling import kernel
 from .corrective import LARGEST_WEIGHT
+from .risk import PairwiseRisk
 
 _LEAST_MASS = 1e-6  # does not depend on the number of samples: weights may stand for copies
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiling import kernel
+from ..runtime.compiling import kernel
 from .corrective import LARGEST_WEIGHT
 
 _ENOUGH = 1e-4  # share of the predicted fall that a step must bring

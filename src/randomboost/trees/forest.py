@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiling import kernel
-from ..parallel import ThreadTeam
-from .codes import class_masks
+from ..projections.class_codes import class_masks
+from ..runtime.compiling import kernel
+from ..runtime.parallel import ThreadTeam
 
 _WORD = 32  # classes that share a word
 _FEW_CLASSES = 16

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiling import kernel
-from ..parallel import ThreadTeam
-from ..random_stream import scrambled
-from .codes import ABOVE, BELOW, LEFT
+from ..projections.class_codes import ABOVE, BELOW, LEFT
+from ..runtime.compiling import kernel
+from ..runtime.parallel import ThreadTeam
+from ..runtime.random_stream import scrambled
 
 # columns of Growth.splits and of Growth.sums
 _COLUMN, _CODE, _CUT, _LEFT, _RIGHT = 0, 1, 2, 3, 4

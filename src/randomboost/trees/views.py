@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..parallel import ThreadTeam
-from ..points import ProjectedPoints
-from .codes import class_codes
-from .directions import Directions, project
+from ..projections.class_codes import class_codes
+from ..projections.directions import Directions, project
+from ..projections.points import ProjectedPoints
+from ..runtime.parallel import ThreadTeam
 
 
 class SharedView:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .estimator import EstimatorLearner, small_tree
-from .joint import JointLearner
+from .any_estimator import EstimatorLearner, small_tree
 from .stump import ColumnSearch, StumpLearner
+from .stump_and_code import JointLearner
 from .wlda import WLDALearner
 
 __all__ = [

@@ -7,8 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiling import kernel
-from ..hypotheses import Combination, Points, Stump
+from ..runtime.compiling import kernel
+from .hypotheses import Combination, Points, Stump
 
 _TINY = float(np.finfo(np.float64).tiny)
 

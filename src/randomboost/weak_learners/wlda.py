@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve
 
-from ..hypotheses import Combination, Stump
-from ..points import FeaturePoints, ProjectedPoints
+from ..projections.points import FeaturePoints, ProjectedPoints
 from ..search.fixed_point import to_fixed_point
 from ..search.sorted import best_threshold, midpoints
+from .hypotheses import Combination, Stump
 from .stump import StumpLearner, make_stump
 
 DIMENSIONS_PER_ROUND = 1000  # the paper's number of dimensions that one LDA sees

@@ -1,1 +1,0 @@
-"""The classical multi-class boosting algorithms that the paper compares with."""

@@ -1,0 +1,1 @@
+"""Comparing classifiers: folds, peers, scores, measurements."""

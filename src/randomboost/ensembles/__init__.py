@@ -1,0 +1,1 @@
+"""Fitted models as objects: what predicts, apart from how it was trained."""

@@ -1,0 +1,167 @@
+"""AdaBoost for two classes (Freund and Schapire 1997)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..runtime.parallel import ThreadTeam
+from ..training.rounds import Model, Trainer, TrainingData
+from ..training.voting import VoteBoostingClassifier, VoteTrainer
+
+
+class AdaBoostTrainer(VoteTrainer):
+    """The rounds of discrete AdaBoost; weights D sum to 1, labels are -1 and +1."""
+
+    def __init__(self, estimator: Any, data: TrainingData, start: Model, team: ThreadTeam) -> None:
+        self._label = np.where(data.y == 1, 1.0, -1.0)
+        self._weight = data.sample_weight / data.sample_weight.sum()
+        self._log_loss = 0.0
+        self._perfect = False
+        super().__init__(estimator, data, start, team)
+
+    def _add(self, hypothesis: Any, weight: Any, votes: Any) -> Any:
+        outputs = super()._add(hypothesis, weight, votes)
+        self._weight = self._weight * np.exp(-weight * self._label * outputs)
+        total = self._weight.sum()
+        self._weight /= total
+        self._log_loss += float(np.log(total))
+        self._perfect = bool((outputs == self._label).all())
+        return outputs
+
+    def step(self) -> dict[str, float] | str:
+        """Run one round; return its loss and edge, or why there is no further round."""
+        if self._perfect:
+            return "a weak learner classifies all training samples rightly"
+        found = self._learner.fit(self._label * self._weight, self._columns, self._rng())
+        if found is None:
+            return "no weak learner separates any two samples"
+        hypothesis, edge = found
+        if edge <= self._tol:
+            return f"no weak learner has an edge above tol = {self._tol:g}"
+        alpha = 0.5 * float(np.log((1.0 + edge) / max(1.0 - edge, 2e-10)))
+        self._add(hypothesis, alpha, np.array([-0.5, 0.5]) * alpha)
+        return {"loss": self._log_loss, "edge": edge}
+
+
+class AdaBoostClassifier(VoteBoostingClassifier):
+    """Discrete AdaBoost for two classes (Freund and Schapire 1997).
+
+    For more than two classes use `AdaBoostECCClassifier`, `AdaBoostMHClassifier`,
+    `RBoostRankClassifier` or another method of this package.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Largest number of rounds T.
+    weak_learner : {"stump", "real_stump", "gini_stump", "wlda", "tree"} or estimator
+        "stump": the decision stump with the lowest weighted error. "real_stump": the same cut with
+        outputs in [-1, 1]. "gini_stump": the one with the lowest Gini impurity, as a decision
+        tree of depth 1. "wlda": weighted Fisher LDA and a stump, if better than a plain
+        stump. "tree": scikit-learn's decision tree with at most 8 leaves. Or any scikit-learn
+        classifier (or regressor) that takes sample_weight.
+    tol : float, default=1e-10
+        Training ends when no weak learner has an edge (1 - 2 error) above this.
+    search : {"exact", "histogram"}, default="exact"
+        "exact": all thresholds. "histogram": those between `max_bins` quantile bins a feature.
+    max_bins : int, default=256
+        Bins of ``search="histogram"``.
+    scale : bool, default=True
+        Scale the features to mean 0 and standard deviation 1; stumps do not care.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, multiplied into `sample_weight`. "balanced" gives all classes the
+        same total weight, counted with `sample_weight`.
+    early_stopping : bool, default=False
+        Stop when the validation error has not fallen for `n_iter_no_change` rounds, and keep the
+        best round.
+    validation_fraction : float, default=0.1
+        Part of the training data set aside for early stopping if no `X_val` is given.
+    n_iter_no_change : int, default=50
+        Patience of early stopping in rounds.
+    warm_start : bool, default=False
+        Go on from the rounds of the last fit, up to `n_estimators`.
+    random_state : int, RandomState or None, default=None
+        Seed of the validation part and of weak learners that draw.
+    n_jobs : int or None, default=None
+        Threads; None and -1 mean all cores.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_estimators_,)
+        The weights alpha_t.
+    n_estimators_ : int
+        Number of rounds in the model.
+    classes_ : ndarray of shape (2,)
+        Class labels.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where they are strings.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of the weights on each feature.
+    train_history_ : dict of str to ndarray
+        By round: "loss" (logarithm of the mean exponential loss), "edge", and
+        "validation_error" where there is a validation part.
+    stopped_ : str
+        Why the fit ended.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from randomboost import AdaBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> AdaBoostClassifier(50).fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        weak_learner: Any = "stump",
+        tol: float = 1e-10,
+        search: str = "exact",
+        max_bins: int = 256,
+        scale: bool = True,
+        class_weight: Any = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 50,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.weak_learner = weak_learner
+        self.tol = tol
+        self.search = search
+        self.max_bins = max_bins
+        self.scale = scale
+        self.class_weight = class_weight
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _make_trainer(self, data: TrainingData, start: Model, team: ThreadTeam) -> Trainer:
+        if len(self.classes_) > 2:
+            # scikit-learn's checks look for the first sentence
+            raise ValueError(
+                "Only binary classification is supported. y has "
+                f"{len(self.classes_)} classes: use AdaBoostECCClassifier, AdaBoostMHClassifier, "
+                "AdaBoostMOClassifier, MultiBoostClassifier or RBoostRankClassifier for more "
+                "than two"
+            )
+        return AdaBoostTrainer(self, data, start, team)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

@@ -1,0 +1,301 @@
+"""What a fitted boosting classifier does: scores, labels, probabilities, margins, files."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import (
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from ..preprocessing.categories import TableEncoding, is_table
+from ..preprocessing.labels import distinct_labels
+from ..runtime.parallel import ThreadTeam, resolve_threads
+
+
+class BoostingPredictor(ClassifierMixin, BaseEstimator, ABC):
+    """The part of a classifier that works on a fitted model."""
+
+    _accept_sparse: ClassVar[bool] = False
+
+    _encoding: TableEncoding | None
+    classes_: NDArray
+    n_estimators_: int
+    weights_: NDArray
+
+    def _allows_missing(self) -> bool:
+        """Whether the data may have missing values."""
+        return False
+
+    def _finiteness(self, X: Any) -> Any:
+        """Return what scikit-learn is to check: missing values are for dense data only."""
+        return "allow-nan" if self._allows_missing() and not sp.issparse(X) else True
+
+    @abstractmethod
+    def _scores(self, X: Any, team: ThreadTeam) -> NDArray:
+        """Return the scores of scaled data, (k, m)."""
+
+    @abstractmethod
+    def _staged_scores(self, X: Any) -> Iterator[NDArray]:
+        """Yield the scores of scaled data after every round, (k, m)."""
+
+    @abstractmethod
+    def _largest_margin(self) -> float:
+        """Return the largest margin that any sample could have."""
+
+    def _class_numbers(self, y: NDArray, name: str) -> NDArray[np.int64]:
+        known = set(self.classes_.tolist())
+        for label in distinct_labels(y, name).tolist():
+            if label not in known:
+                raise ValueError(
+                    f"{name} has labels that the training data has not, such as {label!s}: leave "
+                    "those samples out"
+                )
+        return np.searchsorted(self.classes_, y)
+
+    @property
+    def _has_stages(self) -> bool:
+        """Whether the model after every round is known: not where its weights were not saved."""
+        path = getattr(self, "_path", None)
+        return path is None or len(path) >= self.n_estimators_
+
+    def _need_path(self, what: str) -> None:
+        """Raise where the weights after every round are needed but were not saved."""
+        if not self._has_stages:
+            raise ValueError(
+                f"{what} of a totally corrective model needs its weights after every round, which "
+                "the file that it was loaded from has not: save it with dense=True"
+            )
+
+    def _encoded(self, X: Any) -> Any:
+        """Return a table with numbers in place of categories; all else as it is."""
+        return X if self._encoding is None or not is_table(X) else self._encoding.apply(X)
+
+    def _checked(self, X: Any) -> Any:
+        return validate_data(
+            self,
+            self._encoded(X),
+            reset=False,
+            accept_sparse="csr" if self._accept_sparse else False,
+            dtype=[np.float64, np.float32],
+            order="C",
+            ensure_all_finite=self._finiteness(X),
+        )
+
+    def _scaled(self, X: Any) -> Any:
+        X = X.astype(self._dtype, copy=False)
+        if sp.issparse(X):
+            X = X.sorted_indices()  # sums run in the order of the features
+        return X if self._scaling is None else self._scaling.apply(X)
+
+    def _prepared(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return self._scaled(self._checked(X))
+
+    def _as_decision(self, scores: NDArray) -> NDArray:
+        if len(self.classes_) == 2:
+            return (scores[1] - scores[0]).astype(self._dtype)
+        return np.ascontiguousarray(scores.T).astype(self._dtype, copy=False)
+
+    def _as_labels(self, decision: NDArray) -> NDArray:
+        best = decision > 0 if decision.ndim == 1 else decision.argmax(axis=1)
+        return self.classes_[best.astype(np.intp)]
+
+    def _as_probabilities(self, decision: NDArray) -> NDArray:
+        if decision.ndim == 1:
+            decision = np.stack([np.zeros_like(decision), decision], axis=1)
+        return softmax(self._proba_scale * decision, axis=1)
+
+    def decision_function(self, X: Any) -> NDArray:
+        """Return the score of every class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
+            Scores F_r; for two classes F_1 - F_0. float32 for a model trained on float32.
+        """
+        X = self._prepared(X)
+        with ThreadTeam(resolve_threads(self.n_jobs) if X.shape[0] > 64 else 1) as team:
+            return self._as_decision(self._scores(X, team))
+
+    def predict(self, X: Any) -> NDArray:
+        """Return the class with the highest score.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Class labels.
+        """
+        return self._as_labels(self.decision_function(X))
+
+    def predict_proba(self, X: Any) -> NDArray:
+        """Return class probabilities, ``softmax(s F)``.
+
+        The factor s belongs to the loss: 2 for the exponential loss, 1 for all others. It makes
+        the probabilities the true ones at the minimum of the expected pairwise loss, where
+        ``F_y - F_r = log(p_y / p_r) / s``. Boosting drives scores far apart, so on few samples
+        the probabilities tend to be too sure; those of trees with the softmax loss are the best.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities in the order of `classes_`.
+        """
+        return self._as_probabilities(self.decision_function(X))
+
+    def staged_decision_function(self, X: Any) -> Iterator[NDArray]:
+        """Yield `decision_function` of the model after every round.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+
+        Yields
+        ------
+        ndarray
+            As `decision_function`.
+        """
+        X = self._prepared(X)
+        self._need_path("a staged prediction")
+        for scores in self._staged_scores(X):
+            yield self._as_decision(scores)
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray]:
+        """Yield `predict` of the model after every round.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+
+        Yields
+        ------
+        ndarray
+            As `predict`.
+        """
+        for decision in self.staged_decision_function(X):
+            yield self._as_labels(decision)
+
+    def staged_predict_proba(self, X: Any) -> Iterator[NDArray]:
+        """Yield `predict_proba` of the model after every round.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+
+        Yields
+        ------
+        ndarray
+            As `predict_proba`.
+        """
+        for decision in self.staged_decision_function(X):
+            yield self._as_probabilities(decision)
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """Yield the accuracy of the model after every round.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,)
+            True labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights.
+
+        Yields
+        ------
+        float
+            Accuracy.
+        """
+        y = column_or_1d(y)
+        check_consistent_length(X, y, sample_weight)
+        for labels in self.staged_predict(X):
+            yield float(np.average(labels == y, weights=sample_weight))
+
+    def margins(self, X: Any, y: Any) -> NDArray:
+        """Return the normalised multi-class margins.
+
+        The margin of a sample is the score of its class less the highest score of another,
+        divided by the largest value that difference could take: it lies in [-1, 1] and is
+        positive where the sample is classified rightly.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+        y : array-like of shape (n_samples,)
+            True labels.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The margins.
+        """
+        X = self._prepared(X)
+        y = np.asarray(y)
+        if y.shape != (X.shape[0],):
+            raise ValueError(
+                f"y has shape {y.shape} but X has {X.shape[0]} rows: pass one label a row"
+            )
+        codes = self._class_numbers(y, "y")
+        with ThreadTeam(resolve_threads(self.n_jobs)) as team:
+            scores = self._scores(X, team)
+        samples = np.arange(len(y))
+        own = scores[codes, samples].astype(np.float64)
+        scores[codes, samples] = -np.inf
+        largest = self._largest_margin()
+        margins = (own - scores.max(axis=0)) / (largest if largest > 0 else 1.0)
+        return np.clip(margins, -1.0, 1.0)  # sums of single precision go a little beyond
+
+    def save(self, path: Any, *, dense: bool = False, notes: dict[str, Any] | None = None) -> None:
+        """Write the fitted model to a file that `randomboost.load` reads.
+
+        Parameters
+        ----------
+        path : path
+            The file, ``.rboost`` by custom; one that is there is replaced, as a whole or not at
+            all.
+        dense : bool, default=False
+            Store also what can be made from the seed, the projections in use, and the weights
+            after every round, which staged predictions and a warm start of totally corrective
+            models need. The file grows with the number of classes then.
+        notes : dict or None, default=None
+            Anything JSON can hold, kept in the file for `randomboost.files.describe`.
+        """
+        from ..files import save
+
+        save(self, path, dense=dense, notes=notes)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._accept_sparse
+        tags.input_tags.allow_nan = self._allows_missing()
+        return tags

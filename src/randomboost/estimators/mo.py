@@ -1,0 +1,229 @@
+"""AdaBoost.MO: boosting with an output code (Schapire and Singer 1999)."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ..runtime.parallel import ThreadTeam
+from ..training.rounds import Model, Trainer, TrainingData, changed
+from ..training.side_by_side import DichotomyClassifier, DichotomyTrainer
+from ..training.voting import CLASSICAL_CONSTRAINTS
+
+MOST_STUMPS = 5_000_000  # rounds times dichotomies that a fit may ask for
+
+
+def complete_code(n_classes: int) -> NDArray:
+    """Return all 2^(k-1) - 1 dichotomies of k classes.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes k.
+
+    Returns
+    -------
+    ndarray of shape (n_classes, 2^(k-1) - 1)
+        -1 and +1; the first class is always +1.
+    """
+    numbers = np.arange(2 ** (n_classes - 1) - 1)
+    bits = (numbers[None, :] >> np.arange(n_classes - 1)[:, None]) & 1
+    return np.vstack([np.ones(len(numbers)), 2.0 * bits - 1.0])
+
+
+def random_code(n_classes: int, size: int, rng: np.random.Generator) -> NDArray:
+    """Return distinct random dichotomies, as many as asked for where there are so many.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes.
+    size : int
+        Number of dichotomies.
+    rng : numpy.random.Generator
+        Draws them.
+
+    Returns
+    -------
+    ndarray of shape (n_classes, at most size)
+        -1 and +1; the first class is always +1.
+    """
+    if n_classes <= 20 and 2 ** (n_classes - 1) - 1 <= 4 * size:
+        code = complete_code(n_classes)
+        return code[:, np.sort(rng.permutation(code.shape[1])[:size])]
+    code = np.empty((n_classes, 0))
+    while code.shape[1] < size:
+        drawn = rng.choice([-1.0, 1.0], (n_classes, size))
+        drawn[0] = 1.0
+        code = np.unique(np.hstack([code, drawn]), axis=1)
+        code = code[:, np.abs(code.sum(axis=0)) < n_classes]
+    return code[:, np.sort(rng.permutation(code.shape[1])[:size])]
+
+
+class AdaBoostMOClassifier(DichotomyClassifier):
+    """AdaBoost.MO: boosting all dichotomies of an output code side by side.
+
+    Every column of the code parts the classes in two; each has its own weak classifier in every
+    round, and a sample is given the class whose row of the code fits the sums best (Schapire and
+    Singer 1999). The complete code has 2^(k-1) - 1 columns, so the cost doubles with every class.
+
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Largest number of rounds T.
+    code : {"complete", "random"}, default="complete"
+        All 2^(k-1) - 1 dichotomies, or `code_size` random ones.
+    code_size : int, default=50
+        Number of dichotomies of a random code.
+    decoding : {"loss", "hamming"}, default="loss"
+        By the exponential loss of the sums, ``sum_j exp(-code_rj f_j)``, or by the number of
+        signs that agree.
+    weak_learner : {"stump", "real_stump", "gini_stump", "wlda", "tree"} or estimator
+        "stump": the decision stump with the lowest weighted error. "real_stump": the same cut with
+        outputs in [-1, 1]. "gini_stump": the one with the lowest Gini impurity, as a decision
+        tree of depth 1. "wlda": weighted Fisher LDA and a stump, if better than a plain
+        stump. "tree": scikit-learn's decision tree with at most 8 leaves. Or any scikit-learn
+        classifier (or regressor) that takes sample_weight.
+    tol : float, default=1e-10
+        Training ends when no weak learner has an edge (1 - 2 error) above this.
+    search : {"exact", "histogram"}, default="exact"
+        "exact": all thresholds. "histogram": those between `max_bins` quantile bins a feature.
+    max_bins : int, default=256
+        Bins of ``search="histogram"``.
+    scale : bool, default=True
+        Scale the features to mean 0 and standard deviation 1; stumps do not care.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, multiplied into `sample_weight`. "balanced" gives all classes the
+        same total weight, counted with `sample_weight`.
+    early_stopping : bool, default=False
+        Stop when the validation error has not fallen for `n_iter_no_change` rounds, and keep the
+        best round.
+    validation_fraction : float, default=0.1
+        Part of the training data set aside for early stopping if no `X_val` is given.
+    n_iter_no_change : int, default=50
+        Patience of early stopping in rounds.
+    warm_start : bool, default=False
+        Go on from the rounds of the last fit, up to `n_estimators`.
+    random_state : int, RandomState or None, default=None
+        Seed of the validation part and of weak learners that draw.
+    n_jobs : int or None, default=None
+        Threads; None and -1 mean all cores.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_estimators_, n_dichotomies)
+        The weights alpha.
+    code_ : ndarray of shape (n_classes, n_dichotomies)
+        The code, -1 and +1.
+    n_estimators_ : int
+        Number of rounds in the model.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where they are strings.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of the weights on each feature.
+    train_history_ : dict of str to ndarray
+        By round: "loss" (logarithm of the mean exponential loss), "edge", and
+        "validation_error" where there is a validation part.
+    stopped_ : str
+        Why the fit ended.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from randomboost import AdaBoostMOClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> AdaBoostMOClassifier(60, random_state=0).fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.85
+    True
+    """
+
+    _kept = ("code_", "_code_settings")
+    _parameter_constraints: ClassVar[dict[str, list]] = {
+        **CLASSICAL_CONSTRAINTS,
+        "code": [StrOptions({"complete", "random"})],
+        "code_size": [Interval(Integral, 1, None, closed="left")],
+        "decoding": [StrOptions({"loss", "hamming"})],
+    }
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        code: str = "complete",
+        code_size: int = 50,
+        decoding: str = "loss",
+        weak_learner: Any = "stump",
+        tol: float = 1e-10,
+        search: str = "exact",
+        max_bins: int = 256,
+        scale: bool = True,
+        class_weight: Any = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 50,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.code = code
+        self.code_size = code_size
+        self.decoding = decoding
+        self.weak_learner = weak_learner
+        self.tol = tol
+        self.search = search
+        self.max_bins = max_bins
+        self.scale = scale
+        self.class_weight = class_weight
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _make_trainer(self, data: TrainingData, start: Model, team: ThreadTeam) -> Trainer:
+        if not start.hypotheses:
+            self.code_ = self._make_code()
+            self._code_settings = (self.code, self.code_size)
+        return DichotomyTrainer(self, self.code_, data, start, team)
+
+    def _refuse_changes(self) -> None:
+        super()._refuse_changes()
+        if (self.code, self.code_size) != self._code_settings:
+            raise changed("code or code_size")
+
+    def _make_code(self) -> NDArray:
+        n_classes = len(self.classes_)
+        if self.code == "random":
+            return random_code(n_classes, self.code_size, np.random.default_rng(self._seed))
+        size = 2 ** (n_classes - 1) - 1
+        if size * self.n_estimators > MOST_STUMPS:
+            raise ValueError(
+                f"code='complete' has {size:,} dichotomies for {n_classes} classes, "
+                f"{size * self.n_estimators:,} weak classifiers in {self.n_estimators} rounds, "
+                f"more than {MOST_STUMPS:,}: use code='random' with code_size (now "
+                f"{self.code_size}), or fewer rounds"
+            )
+        return complete_code(n_classes)
+
+    def _decode(self, sums: NDArray) -> NDArray:
+        if self.decoding == "hamming":
+            return self.code_ @ np.sign(sums) / self.code_.shape[1]
+        return np.stack([-logsumexp(-row[:, None] * sums, axis=0) for row in self.code_])
+
+    def _largest_margin(self) -> float:
+        return 2.0 if self.decoding == "hamming" else super()._largest_margin()

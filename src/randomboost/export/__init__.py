@@ -1,0 +1,1 @@
+"""Fitted models as programs of other languages: ONNX and C."""

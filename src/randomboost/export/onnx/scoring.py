@@ -1,0 +1,221 @@
+"""The scores of a model as nodes of a graph.
+
+Arrays of values and outputs have the samples last, so that sums over features and over rounds run
+along the first axis: there onnxruntime adds in order, as the package does, and values have the
+same bits. That matters where samples lie just on a cut, as whole numbers often do. Where classes
+see mixtures of many features of their own a matrix product takes the place of these sums: it is
+many times as fast, may differ in the last bit, and such mixtures hardly ever lie on a cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..portable import PortableModel, StumpTable, TreeTable
+from .graph import Graph
+from .tree_nodes import Ensemble
+
+_SHORT = 8  # features up to which the values that classes see of their own are summed in order
+_ROWS = 2048  # numbers a sample that a node makes, unless a round makes more
+_PRODUCTS = 512  # the same for products that are summed, which should stay in the cache
+
+
+def add_scores(graph: Graph, model: PortableModel, x: str) -> str:
+    """Add the scores of a model to a graph.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    model : PortableModel
+        The model.
+    x : str
+        Its input, shape (n_samples, n_features), float32 or float64.
+
+    Returns
+    -------
+    str
+        The scores, shape (n_samples, n_classes), in the precision of the model.
+    """
+    builder = _Builder(graph, model, x)
+    if isinstance(model.members, StumpTable):
+        sums = builder.stumps(model.members)
+    elif model.votes is None or model.n_views > 1:
+        sums = builder.trees(model.members)
+    else:
+        sums = builder.voting_trees(model.members)
+    return graph.cast(graph.add("Transpose", builder.decoded(sums), perm=[1, 0]), model.dtype)
+
+
+class _Builder:
+    """Adds a model to a graph step by step."""
+
+    def __init__(self, graph: Graph, model: PortableModel, x: str) -> None:
+        self._graph, self._model = graph, model
+        samples = self._samples = self._scaled(x)
+        self._features = self._filled = graph.add("Transpose", samples, perm=[1, 0])
+        if model.missing:
+            zero = graph.constant(np.zeros(1, model.dtype))
+            self._samples = graph.add("Where", graph.add("IsNaN", samples), zero, samples)
+            self._filled = graph.add("Transpose", self._samples, perm=[1, 0])
+
+    def _scaled(self, x: str) -> str:
+        graph, scaling = self._graph, self._model.scaling
+        x = graph.cast(x, self._model.dtype)
+        if self._model.fill is not None:
+            fill = graph.constant(self._model.fill.astype(self._model.dtype))
+            x = graph.add("Where", graph.add("IsNaN", x), fill, x)
+        if scaling is None:
+            return x
+        x = graph.add("Div", graph.cast(x, np.float64), graph.constant(scaling.peak))
+        x = graph.add("Sub", x, graph.constant(scaling.center))
+        x = graph.add("Div", x, graph.constant(scaling.spread))
+        return graph.cast(x, self._model.dtype)
+
+    # -- values --------------------------------------------------------------------------------
+
+    def _values(self, numbers: NDArray[np.int64]) -> str:
+        """Add some values, shape (len(numbers) * n_views, n_samples), views side by side."""
+        graph, model = self._graph, self._model
+        if model.rows is None:
+            return graph.add("Gather", self._features, graph.constant(numbers), axis=0)
+        rows = model.rows(numbers)
+        rows = rows[np.arange(rows.shape[0]).reshape(model.n_views, -1).T.ravel()]
+        lengths = np.diff(rows.indptr)
+        if model.n_views > 1 and lengths.max(initial=0) > _SHORT:
+            # of transposed features it would fail in older versions of onnxruntime
+            values = graph.add("MatMul", self._samples, graph.constant(rows.toarray().T))
+            return graph.add("Transpose", values, perm=[1, 0])
+        sizes = np.where(lengths == 1, 1, 2 ** np.ceil(np.log2(np.maximum(lengths, 2))).astype(int))
+        sizes = np.where((lengths > 1) & (2 * sizes > model.n_features), model.n_features, sizes)
+        parts = []
+        for size in np.unique(sizes):
+            alike = np.flatnonzero(sizes == size)
+            step = max(1, _PRODUCTS // size)
+            parts += np.split(alike, np.arange(step, len(alike), step))
+        made = [self._sums_in_order(rows[part], sizes[part[0]]) for part in parts]
+        together = made[0] if len(made) == 1 else graph.add("Concat", *made, axis=0)
+        places = np.argsort(np.concatenate(parts))
+        return graph.add("Gather", together, graph.constant(places), axis=0)
+
+    def _sums_in_order(self, rows: Any, size: int) -> str:
+        """Add mixtures of at most `size` features, summed in the order of the features."""
+        graph, lengths = self._graph, np.diff(rows.indptr)
+        if size == self._model.n_features and size > 1:
+            every = graph.reshape(self._filled, size, 1, -1)
+            factors = graph.constant(rows.toarray().T[:, :, None])
+            return graph.total(graph.add("Mul", every, factors), 0)
+        features = np.zeros((size, len(lengths)), dtype=np.int64)
+        coefficients = np.zeros((size, len(lengths), 1), dtype=rows.dtype)
+        places = np.arange(rows.nnz) - np.repeat(rows.indptr[:-1], lengths)
+        owners = np.repeat(np.arange(len(lengths)), lengths)
+        features[places, owners] = rows.indices
+        coefficients[places, owners, 0] = rows.data
+        keeps_missing = size == 1 and self._model.n_views == 1
+        source = self._features if keeps_missing else self._filled
+        parts = graph.add("Gather", source, graph.constant(features), axis=0)
+        return graph.total(graph.add("Mul", parts, graph.constant(coefficients)), 0)
+
+    # -- weak classifiers ----------------------------------------------------------------------
+
+    def _blocks(self, a_round: int) -> Iterator[slice]:
+        """Yield rounds that are worked on together."""
+        assert self._model.votes is not None
+        n_rounds = len(self._model.votes)
+        step = max(1, _ROWS // a_round)
+        for start in range(0, n_rounds, step):
+            yield slice(start, min(start + step, n_rounds))
+
+    def _sum(self, parts: list[str]) -> str:
+        """Add the sums of blocks."""
+        total = parts[0]
+        for part in parts[1:]:
+            total = self._graph.add("Add", total, part)
+        return total
+
+    def stumps(self, table: StumpTable) -> str:
+        """Add sums of stumps, shape (n_sums, n_samples)."""
+        graph, n_views, votes = self._graph, self._model.n_views, self._model.votes
+        assert votes is not None
+        a_round = table.columns.shape[1] * n_views
+        parts = []
+        for block in self._blocks(max(a_round, votes.shape[1])):
+            values = self._values(table.columns[block].ravel())
+            cuts = graph.constant(np.repeat(table.thresholds[block].ravel(), n_views)[:, None])
+            n_rounds = len(votes[block])
+            above = graph.reshape(graph.add("Greater", values, cuts), n_rounds, a_round, -1)
+            high = graph.constant((votes[block] * table.high[block])[:, :, None])
+            low = graph.constant((votes[block] * table.low[block])[:, :, None])
+            parts.append(graph.total(graph.add("Where", above, high, low), 0))
+        return self._sum(parts)
+
+    def _comparable(self, table: TreeTable, values: str) -> tuple[str, Any]:
+        """Return values as trees compare them, samples first, and their precision."""
+        values = self._graph.add("Transpose", values, perm=[1, 0])
+        if not table.rounded:
+            return values, self._model.dtype
+        values = self._graph.cast(values, np.float32)
+        return self._graph.cast(values, np.float64), np.float64
+
+    def trees(self, table: TreeTable) -> str:
+        """Add sums of trees, shape (n_classes, n_samples)."""
+        graph, model = self._graph, self._model
+        n_trees = len(table.starts) - 1
+        if model.votes is not None:
+            factors = np.repeat(model.votes[:, 0], np.diff(table.starts))
+            table = replace(table, values=table.values * factors)
+        ensemble = Ensemble(table)
+        values = self._values(np.arange(model.n_values))
+        if model.n_views > 1:
+            for number in range(n_trees):
+                ensemble.plant(number, 0)
+            values, dtype = self._comparable(table, graph.reshape(values, model.n_values, -1))
+            sums = graph.reshape(ensemble.add_to(graph, values, 1, dtype), model.n_views, -1)
+        else:
+            assert table.class_codes is not None
+            for number in range(n_trees):
+                for r, codes in enumerate(table.class_codes.T):
+                    ensemble.plant(number, r, codes)
+            values, dtype = self._comparable(table, values)
+            sums = ensemble.add_to(graph, values, len(model.classes), dtype)
+            sums = graph.add("Transpose", sums, perm=[1, 0])
+        sums = graph.cast(sums, np.float32)
+        if model.baseline is None:
+            return sums
+        return graph.add("Add", sums, graph.constant(model.baseline[:, None]))
+
+    def voting_trees(self, table: TreeTable) -> str:
+        """Add sums of votes by trees that look at the features, shape (n_sums, n_samples)."""
+        graph, votes = self._graph, self._model.votes
+        assert votes is not None
+        a_round = (len(table.starts) - 1) // len(votes)
+        features, dtype = self._comparable(table, self._features)
+        parts = []
+        for block in self._blocks(max(a_round, votes.shape[1])):
+            ensemble = Ensemble(table)
+            numbers = range(block.start * a_round, block.stop * a_round)
+            for target, number in enumerate(numbers):
+                ensemble.plant(number, target)
+            outputs = ensemble.add_to(graph, features, len(numbers), dtype)
+            outputs = graph.cast(graph.add("Transpose", outputs, perm=[1, 0]), np.float64)
+            outputs = graph.reshape(outputs, len(votes[block]), a_round, -1)
+            factors = graph.constant(votes[block][:, :, None].astype(np.float64))
+            parts.append(graph.total(graph.add("Mul", outputs, factors), 0))
+        return self._sum(parts)
+
+    def decoded(self, sums: str) -> str:
+        """Add the scores that sums stand for, shape (n_classes, n_samples)."""
+        graph, decoding, code = self._graph, self._model.decoding, self._model.code
+        if decoding is None:
+            return sums
+        assert code is not None
+        if decoding == "hamming":
+            agreed = graph.add("MatMul", graph.constant(code), graph.add("Sign", sums))
+            return graph.add("Div", agreed, graph.constant(np.array(float(code.shape[1]))))
+        losses = graph.add("Mul", graph.constant(-code[:, :, None]), sums)
+        return graph.add("Neg", graph.log_sum_exp(losses, 1))

@@ -1,0 +1,1 @@
+"""Random projections: class-wise matrices, shared directions with class codes, projected points."""

@@ -1,0 +1,297 @@
+"""Directions that shared trees compare with cuts: single features and mixtures of them.
+
+Families: "axis" (every feature by itself), "sparse" (few features with random coefficients),
+"gaussian" (all features) and "lda" (Fisher's discriminant between random groups of classes on
+random features). All but the last are functions of the seed alone, so a model need not store
+them; discriminants are functions of seed and training data and are stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ..runtime.compiling import kernel
+from ..runtime.parallel import ThreadTeam
+from ..runtime.random_stream import CHOICE_STREAM, DIRECTION_STREAM, normals, uniforms
+
+FAMILIES = ("axis", "sparse", "gaussian", "lda")
+_MANY_FEATURES = 32  # from here on mixtures of many features count less
+_FEW = 3  # features of a sparse direction where no density is given
+_MOST_LDA_FEATURES = 40
+_LDA_POOL = 400  # features that discriminants are made of, where there are more
+_LDA_SAMPLES = 10_000  # samples that they are estimated from
+_ROWS = 64  # samples that are projected side by side
+_LDA_RIDGE = 0.03  # share of the mean variance that is added to every variance
+
+
+def family_weights(families: Iterable[str], n_features: int) -> dict[str, float]:
+    """Return how much each family counts before anything is known of the data.
+
+    Mixtures of all or of many features are mostly noise where there are very many of them.
+
+    Parameters
+    ----------
+    families : iterable of str
+        Names out of `FAMILIES`.
+    n_features : int
+        Number of features.
+
+    Returns
+    -------
+    dict of str to float
+        1 for single features and sparse mixtures, at most 1 for the others.
+    """
+    wide = min(1.0, _MANY_FEATURES / n_features)
+    return {name: wide if name in ("gaussian", "lda") else 1.0 for name in families}
+
+
+class Directions:
+    """Rows of coefficients, family after family.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the random families.
+    n_features : int
+        Number of features d.
+    counts : dict of str to int
+        Number of directions by family, in the order of `FAMILIES`.
+    density : float or None
+        Share of nonzeros, each -1 or +1, of a sparse direction; None for 3 normal ones.
+    lda : CSR matrix
+        The discriminants.
+    """
+
+    def __init__(
+        self, seed: int, n_features: int, counts: dict[str, int], density: float | None, lda: Any
+    ) -> None:
+        self.seed, self.n_features, self.counts = seed, n_features, counts
+        self.density, self.lda = density, lda
+        self.starts = np.concatenate([[0], np.cumsum(list(counts.values()))]).astype(np.int64)
+        self.weights = np.array(list(family_weights(counts, n_features).values()))
+        self._sparse: Any = None  # made when first asked for
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.seed, self.n_features, self.counts, self.density, self.lda)
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    def rows(self, indices: NDArray[np.int64]) -> Any:
+        """Return some directions.
+
+        Parameters
+        ----------
+        indices : ndarray of int64
+            Their numbers, rising.
+
+        Returns
+        -------
+        CSR matrix of shape (len(indices), n_features)
+            Their coefficients.
+        """
+        families = np.searchsorted(self.starts, indices, side="right") - 1
+        parts = []
+        for place, name in enumerate(self.counts):
+            wanted = indices[families == place] - self.starts[place]
+            if len(wanted):
+                parts.append(self._family(name, wanted))
+        return sp.csr_array(sp.vstack(parts, format="csr"))
+
+    def _family(self, name: str, wanted: NDArray[np.int64]) -> Any:
+        """Return some directions of a family."""
+        shape = len(wanted), self.n_features
+        if name == "axis":
+            return sp.csr_array((np.ones(shape[0]), wanted, np.arange(shape[0] + 1)), shape=shape)
+        if name == "lda":
+            return self.lda[wanted]
+        if name == "gaussian":
+            return sp.csr_array(normals(self.seed, DIRECTION_STREAM, 1, wanted, (0, shape[1]))[0])
+        if self._sparse is None:
+            self._sparse = self._make_sparse(self.counts["sparse"])
+        return self._sparse[wanted]
+
+    def _make_sparse(self, count: int) -> Any:
+        d = self.n_features
+        few = min(_FEW if self.density is None else max(1, round(self.density * d)), d)
+        features = _choose(uniforms(self.seed, CHOICE_STREAM, count, few), d)
+        values = normals(self.seed, DIRECTION_STREAM, 2, np.arange(count), (0, few))[1]
+        if self.density is not None:
+            values = np.where(values < 0, -1.0, 1.0)
+        starts = np.arange(0, count * few + 1, few)
+        return sp.csr_array((values.ravel(), features.ravel(), starts), shape=(count, d))
+
+
+def _choose(shares: NDArray, n: int) -> NDArray[np.int64]:
+    """Return as many different numbers below n a row as there are shares, in rising order."""
+    chosen = np.empty(shares.shape, dtype=np.int64)
+    for row, share in zip(chosen, shares, strict=True):
+        taken: set[int] = set()  # Floyd's way of drawing without replacement
+        for place, value in enumerate(share):
+            top = n - len(share) + place
+            drawn = int(value * (top + 1))
+            taken.add(top if drawn in taken else drawn)
+        row[:] = sorted(taken)
+    return chosen
+
+
+def _class_moments(
+    X: Any,
+    y: NDArray[np.int64],
+    sample_weight: NDArray,
+    features: NDArray[np.int64],
+    rng: np.random.Generator,
+) -> tuple[NDArray, NDArray, NDArray[np.int64]]:
+    """Means of the classes, covariance within them and their numbers."""
+    means, scatter, total = [], np.zeros((len(features), len(features))), 0.0
+    present = np.unique(y)
+    for number in present:
+        members = np.flatnonzero(y == number)
+        most = max(2, _LDA_SAMPLES // len(present))
+        if len(members) > most:
+            members = np.sort(rng.choice(members, most, replace=False))
+        part = X[members][:, features]
+        part = np.nan_to_num(part.toarray() if sp.issparse(part) else part, nan=0.0)
+        part = part.astype(np.float64)
+        weight = sample_weight[members]
+        means.append(weight @ part / weight.sum())
+        part -= means[-1]
+        scatter += (part * weight[:, None]).T @ part
+        total += weight.sum()
+    return np.array(means), scatter / total, present
+
+
+def _mean(rows: NDArray, weights: NDArray) -> NDArray:
+    """Return what NumPy's `average` does, whose checks would take most of the time here."""
+    return (rows * weights[:, None]).sum(axis=0) / weights.sum()
+
+
+def _fisher(within: NDArray, step: NDArray) -> NDArray:
+    """Return Fisher's direction, or the plain sum where values are too large to be squared."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        ridge = _LDA_RIDGE * np.trace(within) / len(step) + 1e-9
+        if not (np.isfinite(within).all() and np.isfinite(ridge)):
+            return np.ones(len(step))
+        within[np.diag_indices(len(step))] += ridge
+        direction = np.linalg.solve(within, step)
+        length = np.linalg.norm(direction)
+    return direction / length if 0 < length < np.inf else np.ones(len(step))
+
+
+def find_discriminants(
+    X: Any, y: NDArray[np.int64], sample_weight: NDArray, seed: int, count: int
+) -> Any:
+    """Return Fisher's discriminants of random groups of classes on random features.
+
+    Half of them tell one class from another, half a random group of classes from all others.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+        Scaled data; missing values count as 0.
+    y : ndarray of int64
+        Class numbers.
+    sample_weight : ndarray
+        Weights.
+    seed : int
+        Seed.
+    count : int
+        How many.
+
+    Returns
+    -------
+    CSR matrix of shape (count, n_features)
+        The directions, of length 1.
+    """
+    d = X.shape[1]
+    if not count:
+        return sp.csr_array((0, d))
+    rng = np.random.Generator(np.random.Philox(seed))
+    pool = np.sort(rng.choice(d, min(d, _LDA_POOL), replace=False))
+    with np.errstate(over="ignore", invalid="ignore"):  # data without scaling; see `_fisher`
+        means, scatter, present = _class_moments(X, y, sample_weight, pool, rng)
+    totals = np.bincount(y, sample_weight)[present]
+    most = min(len(pool), _MOST_LDA_FEATURES)
+    chosen, values = [], []
+    for v in range(count):
+        few = int(np.ceil(most * rng.uniform(0.3, 1.0)))
+        features = np.sort(rng.choice(len(pool), few, replace=False))
+        order = rng.permutation(len(present))
+        cut = 1 if v % 2 else int(rng.integers(1, len(order)))
+        first, second = order[:cut], order[cut : 2 if v % 2 else None]
+        step = _mean(means[first][:, features], totals[first])
+        step -= _mean(means[second][:, features], totals[second])
+        chosen.append(pool[features])
+        values.append(_fisher(scatter[np.ix_(features, features)], step))
+    starts = np.concatenate([[0], np.cumsum([len(part) for part in chosen])])
+    return sp.csr_array(
+        (np.concatenate(values), np.concatenate(chosen).astype(np.int32), starts), shape=(count, d)
+    )
+
+
+@kernel
+def _mix(block, starts, features, coefficients, begin, n, out):
+    """Sum features (d, n) of a block of samples into the directions that mix several."""
+    for v in range(len(starts) - 1):
+        if starts[v + 1] - starts[v] != 1:
+            total = out[v, begin : begin + n]  # contiguous, which ``out[:, ...][v]`` is not
+            for i in range(n):
+                total[i] = 0
+            for e in range(starts[v], starts[v + 1]):
+                column = block[features[e]]
+                c = coefficients[e]
+                for i in range(n):
+                    total[i] += c * column[i]
+
+
+@kernel
+def _project(X, starts, features, coefficients, first, last, out):
+    """``out[v, i] = sum_j c_vj X[i, j]`` over rows first .. last; NaN counts as 0 in a mixture."""
+    block = np.empty((X.shape[1], min(_ROWS, last - first)), X.dtype)
+    for begin in range(first, last, _ROWS):
+        n = min(_ROWS, last - begin)
+        for i in range(n):
+            for j in range(X.shape[1]):
+                block[j, i] = X[begin + i, j]
+        for v in range(len(starts) - 1):  # a feature by itself keeps its missing values
+            if starts[v + 1] - starts[v] == 1:
+                for i in range(n):
+                    out[v, begin + i] = coefficients[starts[v]] * block[features[starts[v]], i]
+        for j in range(X.shape[1]):
+            for i in range(n):
+                block[j, i] = block[j, i] if block[j, i] == block[j, i] else 0
+        _mix(block, starts, features, coefficients, begin, n, out)
+
+
+def project(X: Any, rows: Any, team: ThreadTeam) -> NDArray:
+    """Return the values of samples along directions, the same bits whatever the other samples.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+        Scaled data.
+    rows : CSR matrix of shape (n_directions, n_features)
+        Directions.
+    team : ThreadTeam
+        Threads.
+
+    Returns
+    -------
+    ndarray of shape (n_directions, n_samples), of the type of X
+        The values.
+    """
+    if sp.issparse(X):
+        return np.ascontiguousarray((X @ rows.T).toarray().T.astype(X.dtype, copy=False))
+    out = np.empty((rows.shape[0], X.shape[0]), dtype=X.dtype)
+    coefficients = rows.data.astype(X.dtype, copy=False)
+
+    def work(first: int, last: int) -> None:
+        _project(X, rows.indptr, rows.indices, coefficients, first, last, out)
+
+    team.run(work, X.shape[0], grain=1 + 200_000 // max(rows.nnz, 1))
+    return out

@@ -1,0 +1,259 @@
+"""The class-wise random projection matrices P^(1) .. P^(k) of the paper.
+
+A projection is never stored: its rows are made anew from the seed when they are needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..runtime.random_stream import DATA_STREAM, normals
+from .class_codes import ABOVE, BELOW, class_codes
+from .directions import FAMILIES, Directions, family_weights, find_discriminants
+
+
+@dataclass(frozen=True)
+class GaussianProjection:
+    """One Gaussian matrix a class, entries N(0, 1) / sqrt(n), as a function of the seed.
+
+    Parameters
+    ----------
+    seed : int
+        Seed, 0 <= seed < 2**64.
+    stream : int
+        `random_stream.DATA_STREAM` or `random_stream.OUTPUT_STREAM`.
+    n_classes : int
+        Number of classes k.
+    n_projections : int
+        Number of rows n of every matrix.
+    """
+
+    seed: int
+    stream: int
+    n_classes: int
+    n_projections: int
+
+    def rows(
+        self, indices: NDArray[np.int64], columns: tuple[int, int], dtype: np.dtype | type
+    ) -> NDArray:
+        """Return the given rows of all matrices, restricted to a range of columns.
+
+        Parameters
+        ----------
+        indices : ndarray of int64
+            Row numbers below `n_projections`.
+        columns : tuple of int
+            First column and the one past the last.
+        dtype : dtype
+            Type of the result.
+
+        Returns
+        -------
+        ndarray of shape (n_classes, len(indices), columns[1] - columns[0])
+            ``P^(r)[v, j]`` for every class r.
+        """
+        return normals(
+            self.seed,
+            self.stream,
+            self.n_classes,
+            indices,
+            columns,
+            scale=1.0 / np.sqrt(self.n_projections),
+            dtype=dtype,
+        )
+
+
+@dataclass(frozen=True)
+class CodedProjection:
+    """Directions that all classes share, times a sign (or 0) for each class.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the codes.
+    n_classes : int
+        Number of classes k.
+    n_projections : int
+        Number of rows n of every matrix.
+    directions : Directions
+        The directions; row v uses direction v modulo their number.
+    """
+
+    seed: int
+    n_classes: int
+    n_projections: int
+    directions: Directions
+
+    def rows(
+        self, indices: NDArray[np.int64], columns: tuple[int, int], dtype: np.dtype | type
+    ) -> NDArray:
+        """Return the given rows of all matrices; see `GaussianProjection.rows`."""
+        codes = class_codes(self.seed, self.n_classes)
+        signs = (codes == ABOVE).astype(np.float64) - (codes == BELOW)
+        n = len(self.directions)
+        used, places = np.unique(indices % n, return_inverse=True)
+        directions = self.directions.rows(used).toarray()[places, columns[0] : columns[1]]
+        chosen = signs[(indices // n + 31 * (indices % n)) % len(signs)]
+        return (chosen.T[:, :, None] * directions).astype(dtype)
+
+
+@dataclass(frozen=True)
+class GivenProjection:
+    """Matrices of the user's own.
+
+    Parameters
+    ----------
+    matrices : ndarray of shape (n_classes, n_projections, n_features)
+        The matrices.
+    seed : int
+        Seed of the draws in training.
+    """
+
+    matrices: NDArray
+    seed: int
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes k."""
+        return len(self.matrices)
+
+    @property
+    def n_projections(self) -> int:
+        """Number of rows n of every matrix."""
+        return self.matrices.shape[1]
+
+    def rows(
+        self, indices: NDArray[np.int64], columns: tuple[int, int], dtype: np.dtype | type
+    ) -> NDArray:
+        """Return the given rows of all matrices; see `GaussianProjection.rows`."""
+        return self.matrices[:, indices, columns[0] : columns[1]].astype(dtype)
+
+
+KINDS = ("gaussian", "sparse", "axis", "lda", "mixed")
+
+
+def _direction_counts(kind: str, n_projections: int, n_features: int) -> dict[str, int]:
+    """Return the number of directions by family."""
+    families = [name for name in FAMILIES if kind in (name, "mixed")]
+    if kind == "mixed" and n_features == 1:
+        families = ["axis"]
+    weights = family_weights(families, n_features)
+    mixed = sum(weights.values()) - weights.get("axis", 0.0)
+    return {
+        name: n_features if name == "axis" else max(1, round(n_projections * weight / mixed))
+        for name, weight in weights.items()
+    }
+
+
+def make_directions(
+    kind: str,
+    seed: int,
+    n_projections: int,
+    density: float | None,
+    data: tuple[Any, NDArray[np.int64], NDArray],
+) -> Directions:
+    """Return the directions of a kind of projection.
+
+    Parameters
+    ----------
+    kind : str
+        One of `KINDS`.
+    seed : int
+        Seed.
+    n_projections : int
+        Number of directions beside the single features, shared among the families.
+    density : float or None
+        Share of nonzeros of a sparse direction.
+    data : tuple
+        Scaled features, class numbers and weights, for discriminants.
+
+    Returns
+    -------
+    Directions
+        The directions.
+    """
+    X, y, weight = data
+    counts = _direction_counts(kind, n_projections, X.shape[1])
+    lda = find_discriminants(X, y, weight, seed, counts.get("lda", 0))
+    return Directions(seed, X.shape[1], counts, density, lda)
+
+
+def make_projection(
+    kind: Any,
+    seed: int,
+    n_classes: int,
+    n_projections: int,
+    density: float | None,
+    data: tuple[Any, NDArray[np.int64], NDArray],
+) -> Any:
+    """Return the class-wise matrices of a kind of projection.
+
+    Parameters
+    ----------
+    kind : str or object
+        One of `KINDS`, or an object with the method ``matrices(n_classes, n_projections,
+        n_features, seed)`` that returns an array of shape (n_classes, n_projections, n_features).
+    seed, n_projections, density, data
+        As for `make_directions`.
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    GaussianProjection, CodedProjection or GivenProjection
+        The matrices.
+    """
+    if not isinstance(kind, str):
+        n_features = data[0].shape[1]
+        given = np.asarray(kind.matrices(n_classes, n_projections, n_features, seed))
+        if given.ndim != 3 or given.shape[0] != n_classes or given.shape[2] != n_features:
+            raise ValueError(
+                f"projection={kind!r} returned matrices of shape {given.shape}: "
+                f"({n_classes}, n_projections, {n_features}) is needed"
+            )
+        if not np.isfinite(given).all():
+            raise ValueError(f"projection={kind!r} returned values that are not finite")
+        return GivenProjection(given.astype(np.float64), seed)
+    if kind == "gaussian":
+        return GaussianProjection(seed, DATA_STREAM, n_classes, n_projections)
+    directions = make_directions(kind, seed, n_projections, density, data)
+    return CodedProjection(seed, n_classes, n_projections, directions)
+
+
+def changed_parameter(
+    made: Any, kind: Any, n_projections: int, density: float | None
+) -> str | None:
+    """Return which parameter would now make other projections than those of a model.
+
+    Parameters
+    ----------
+    made : Projection or SharedView
+        What the model has.
+    kind, n_projections, density
+        As for `make_projection`.
+
+    Returns
+    -------
+    str or None
+        The first such parameter. What an object makes of `n_projections` is not known.
+    """
+    if isinstance(made, GivenProjection) or not isinstance(kind, str):
+        same = isinstance(made, GivenProjection) and not isinstance(kind, str)
+        return None if same else "projection"
+    if isinstance(made, GaussianProjection):
+        wrong = made.n_projections != n_projections
+        return "projection" if kind != "gaussian" else "n_projections" if wrong else None
+    directions = made.directions
+    counts = _direction_counts(kind, n_projections, directions.n_features)
+    if list(counts) != list(directions.counts):
+        return "projection"
+    if (
+        counts != directions.counts
+        or getattr(made, "n_projections", n_projections) != n_projections
+    ):
+        return "n_projections"
+    return "density" if "sparse" in counts and density != directions.density else None

@@ -1,0 +1,1 @@
+"""Trainers: the rounds of every method. They take settings and data, and return ensembles."""

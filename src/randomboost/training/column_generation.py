@@ -1,0 +1,267 @@
+"""The rounds of RBoost-proj (Algorithm 2 of the paper)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..ensembles.class_votes import Coding
+from ..projections.points import FeaturePoints
+from ..runtime.parallel import ThreadTeam
+from ..search.binned import BinnedColumns
+from ..search.joint import JointSearch
+from ..solvers.corrective import ROUND_TOLERANCE, minimise, solver_options
+from ..solvers.risk import PairwiseRisk
+from ..solvers.warm import WarmSolver
+from ..weak_learners import EstimatorLearner, JointLearner, StumpLearner, WLDALearner, small_tree
+from .rounds import Model, Trainer, TrainingData
+
+_SLACK = 1e-3  # share of nu by which a constraint may be off
+_MOST_SOLVES = 10  # how often the active set of one round may grow
+_MOST_WAIT = 32  # rounds between two full solves that test for the end
+_PAIRS = 20  # curvature pairs that quick rounds keep: w has hundreds of entries
+
+
+class ProjTrainer(Trainer):
+    """The rounds of Algorithm 2, and of every method with effective weights linear in w.
+
+    Parameters
+    ----------
+    estimator : CodedClassifier
+        Its parameters.
+    coding : Coding
+        How weights become votes.
+    data : TrainingData
+        The data.
+    start : Model
+        Rounds to go on from.
+    team : ThreadTeam
+        Threads.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        coding: Coding,
+        data: TrainingData,
+        start: Model,
+        team: ThreadTeam,
+    ) -> None:
+        self._seed = estimator._seed
+        self._team = team
+        self._coding = coding
+        self._nu = float(estimator.nu)
+        self._tol = float(estimator.tol)
+        self._stopping = estimator.stopping
+        self._options = solver_options(estimator.solver_options)
+        self._iterations = estimator.iterations_per_round
+        self._points = FeaturePoints(data.X)
+        self._val_points = None if data.X_val is None else FeaturePoints(data.X_val)
+        self._learner = self._make_learner(estimator.weak_learner, estimator._bin_limit(), team)
+        self._risk = PairwiseRisk.of(
+            estimator._get_loss(), data.y, len(estimator.classes_), data.sample_weight, "mean"
+        )
+        weights = start.weights if start.hypotheses else self._coding.first_weights()
+        self._path = list(start.path or [])
+        self.model = Model(list(start.hypotheses), weights, self._path, list(start.codes))
+        self._outputs = np.zeros((64, len(data.y)))
+        self._single_outputs = np.zeros((64, len(data.y)), np.float32)
+        self._val_outputs = np.empty((64, 0 if data.y_val is None else len(data.y_val)))
+        for t, hypothesis in enumerate(start.hypotheses):
+            self._append(t, hypothesis)
+        self._warm = WarmSolver(self._coding.typical, _PAIRS)
+        self._take(weights, len(start.hypotheses))
+        self._exact = self._iterations is None or not start.hypotheses
+        self._settled = False
+        self._tests, self._next_test = 0, 0
+
+    def _make_learner(self, kind: Any, max_bins: int | None, team: ThreadTeam) -> JointLearner:
+        columns = BinnedColumns(self._points, team, max_bins)
+        search = JointSearch(columns, team)
+        kind = small_tree() if isinstance(kind, str) and kind == "tree" else kind
+        if not isinstance(kind, str):
+            learner = EstimatorLearner(self._points, kind)
+            return JointLearner(self._points, search, learner=learner, n_candidates=1)
+        if kind == "wlda":
+            wlda = WLDALearner(self._points, StumpLearner(columns))
+            return JointLearner(self._points, search, learner=wlda)
+        return JointLearner(self._points, search, real=kind == "real_stump")
+
+    def _append(self, t: int, hypothesis: Any) -> None:
+        """Put the outputs of weak classifier t into the matrices H."""
+        if t == len(self._outputs):
+            self._outputs = np.concatenate([self._outputs, np.zeros_like(self._outputs)])
+            self._single_outputs = self._outputs.astype(np.float32)
+            self._val_outputs = np.concatenate(
+                [self._val_outputs, np.empty_like(self._val_outputs)]
+            )
+        self._outputs[t] = self._single_outputs[t] = hypothesis.outputs(self._points)
+        if self._val_points is not None:
+            self._val_outputs[t] = hypothesis.outputs(self._val_points)
+
+    def _evaluate(
+        self, weights: NDArray, n_rounds: int, *, quick: bool = False
+    ) -> tuple[float, NDArray, NDArray]:
+        """Value of (logPrimal), signed weights C, and moments H^T C at `weights`.
+
+        A quick evaluation multiplies in single precision.
+        """
+        outputs: NDArray[Any] = (self._single_outputs if quick else self._outputs)[:n_rounds]
+        kind = outputs.dtype
+        effective = self._coding.effective(weights.astype(kind, copy=False), n_rounds)
+        scores = effective.T @ outputs
+        value, signed = self._risk.evaluate(scores.astype(np.float64, copy=False), self._team)
+        moments = outputs @ signed.astype(kind, copy=False).T
+        return value + self._nu * float(weights.sum()), signed, moments
+
+    def _take(self, weights: NDArray, n_rounds: int) -> None:
+        """Evaluate the weights that the next weak classifier is to add to."""
+        self._objective_value, self._signed, self._moments = self._evaluate(weights, n_rounds)
+
+    def _correct(self, weights: NDArray, n_rounds: int, *, quick: bool) -> NDArray:
+        """Solve for w, a few steps if `quick`; take and return what was found."""
+        weights = self._solve(weights, n_rounds, quick=quick)
+        self._take(weights, n_rounds)
+        self._exact = not quick
+        return weights
+
+    def _solve(self, weights: NDArray, n_rounds: int, *, quick: bool) -> NDArray:
+        """Minimise (logPrimal) over an active set of w that grows until no v is missing.
+
+        A quick solve makes a few steps on the first active set.
+        """
+        active = np.zeros(len(weights), dtype=bool)
+        for _ in range(1 if quick else _MOST_SOLVES):
+            value, _, moments = self._evaluate(weights, n_rounds, quick=quick)
+            constraints = self._coding.constraints(moments).astype(np.float64, copy=False)
+            wanted = constraints > self._nu * (1.0 + _SLACK) + 1e-12
+            wanted |= (weights > 0) & (constraints < self._nu * (1.0 - _SLACK) - 1e-12)
+            if not (wanted & ~active).any():
+                break
+            active |= wanted | (weights > 0)
+            which = np.flatnonzero(active)
+            if quick:
+                gradient = np.where(active, self._nu - constraints, 0.0)
+                weights = self._improve(weights, which, n_rounds, value, gradient)
+            else:
+                weights = self._solve_active(weights, which, n_rounds)
+        return weights
+
+    def _solve_active(self, start: NDArray, active: NDArray[np.int64], n_rounds: int) -> NDArray:
+        """Minimise (logPrimal) over the active entries of w, the others being 0."""
+
+        def spread(part: NDArray) -> NDArray:
+            weights = np.zeros(len(start))
+            weights[active] = part
+            return weights
+
+        def objective(part: NDArray) -> tuple[float, NDArray]:
+            value, _, moments = self._evaluate(spread(part), n_rounds)
+            return value, self._nu - self._coding.constraints(moments, active)
+
+        unit = self._risk.unit(self._objective_value)
+        typical = self._coding.typical
+        found = minimise(objective, start[active], self._options, typical=typical, unit=unit)
+        return spread(found[0])
+
+    def _improve(
+        self,
+        start: NDArray,
+        active: NDArray[np.int64],
+        n_rounds: int,
+        value: float,
+        gradient: NDArray,
+    ) -> NDArray:
+        """Make a few steps on the active entries of w, where the gradient of the others is 0.
+
+        The solver sees all of w, so that what it learned stays true when the active set changes.
+        """
+
+        def objective(weights: NDArray) -> tuple[float, NDArray]:
+            value, _, moments = self._evaluate(weights, n_rounds, quick=True)
+            gradient = np.zeros(len(weights))
+            gradient[active] = self._nu - self._coding.constraints(moments, active)
+            return value, gradient
+
+        assert self._iterations is not None
+        return self._warm.improve(
+            objective,
+            start,
+            value,
+            gradient,
+            iterations=self._iterations,
+            tolerance=ROUND_TOLERANCE * self._risk.unit(self._objective_value),
+        )[0]
+
+    def _choose(self, t: int) -> tuple[Any, int, float] | None:
+        """Return the weak classifier, its code and the violation of (logWeak) in round t.
+
+        Where w is solved for, no earlier constraint exceeds nu. After a few steps some still do,
+        by as much as a new weak classifier adds; that is for further steps to mend, and must not
+        decide which code is chosen.
+        """
+        rng = np.random.default_rng([self._seed, t])
+        offsets = self._coding.offsets(self._moments)
+        if not self._exact:
+            offsets = np.minimum(offsets, self._nu)
+        signed = np.ascontiguousarray(self._signed.T)
+        return self._learner.fit(signed, self._coding.codes(t), offsets, rng)
+
+    def _is_satisfied(self, violation: float) -> bool:
+        """Whether training ends because no constraint is violated."""
+        limit = self._nu * (1.0 + _SLACK) + self._tol
+        return self._stopping == "violation" and violation <= limit
+
+    def _has_settled(self, before: float) -> bool:
+        """Whether training ends because the objective is as it was before the round."""
+        change = abs(before - self._objective_value) / self._risk.unit(before)
+        return self._stopping == "objective" and change < self._tol
+
+    def step(self) -> dict[str, float] | str:
+        """Run one round; return its loss and violation, or why there is no further round.
+
+        What a few steps say of the end is believed only if a full solve before and one after a
+        round say the same. Where they do not, the next ones come after twice as many rounds.
+        """
+        if self._settled:
+            return f"the objective changed by less than tol = {self._tol:g}"
+        t = len(self.model.hypotheses)
+        found = self._choose(t)
+        if found is not None and not self._exact and self._is_satisfied(found[2]):
+            self.model.weights = self._correct(self.model.weights, t, quick=False)
+            found = self._choose(t)
+        if found is None:
+            return "no weak learner separates any two samples"
+        hypothesis, code, violation = found
+        if self._is_satisfied(violation):
+            return f"no constraint is violated by more than tol = {self._tol:g}"
+        self._append(t, hypothesis)
+        start = self._coding.choose(t, code, self.model.weights)
+        before, exact = self._objective_value, self._exact
+        weights = self._correct(start, t + 1, quick=self._iterations is not None)
+        if not self._exact and self._has_settled(before) and t >= self._next_test:
+            weights = self._correct(weights, t + 1, quick=False)
+            if exact:  # the round has gone from one full solve to the next
+                self._tests += 1
+                self._next_test = t + min(2**self._tests, _MOST_WAIT)
+        self._settled = exact and self._exact and self._has_settled(before)
+        self.model.hypotheses.append(hypothesis)
+        self.model.weights = weights
+        self._path.append(weights)
+        self.model.codes.append(code)
+        return {"loss": self._objective_value, "edge": violation}
+
+    def finish(self) -> float:
+        """Solve for w to the full tolerance after the last round; return the objective."""
+        n_rounds = len(self.model.hypotheses)
+        weights = self._correct(self.model.weights, n_rounds, quick=False)
+        self.model.weights = self._path[-1] = weights
+        return self._objective_value
+
+    def validation_scores(self) -> NDArray:
+        """Return the scores of the validation part after the last round."""
+        n_rounds = len(self.model.hypotheses)
+        effective = self._coding.effective(self.model.weights, n_rounds)
+        return effective.T @ self._val_outputs[:n_rounds]

@@ -1,0 +1,244 @@
+"""The rounds of RBoost-rank with trees: one tree a round, shared by all classes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..runtime.memory import check_memory
+from ..runtime.parallel import ThreadTeam
+from ..runtime.random_stream import scrambled
+from ..trees.binning import bin_values, find_edges
+from ..trees.forest import Passage, Tree
+from ..trees.gradients import make_objective
+from ..trees.growth import Rules, find_units, grow_tree, mass_below, select_points
+from .rounds import Model, Trainer, TrainingData
+
+if TYPE_CHECKING:
+    from ..estimators.rank import RBoostRankClassifier
+
+_FLOOR = 0.5  # part of a family's share that does not depend on what its trees gained
+_MEMORY = 0.95  # how slowly what the families gained is forgotten
+_BLOCK_BYTES = 1 << 26  # values of the directions that are binned together
+_LEAST_HESSIAN = 1e-3
+_SETTLED = 1e-7  # mean gradient at which nothing is left to learn
+
+
+class TreeTrainer(Trainer):
+    """The rounds: gradients, the points that matter, a tree, its weight.
+
+    Parameters
+    ----------
+    estimator : RBoostRankClassifier
+        Its parameters.
+    view : SharedView or ClassView
+        How the trees see samples.
+    data : TrainingData
+        The data.
+    start : Model
+        Rounds to go on from.
+    team : ThreadTeam
+        Threads.
+    """
+
+    def __init__(
+        self,
+        estimator: RBoostRankClassifier,
+        view: Any,
+        data: TrainingData,
+        start: Model,
+        team: ThreadTeam,
+    ) -> None:
+        self._team, self._view = team, view
+        self._seed = view.seed
+        n_classes, n_samples = view.n_classes, len(data.y)
+        n_rows = view.n_rows(n_samples)
+        check_memory(
+            n_rows * view.n_directions + 54 * n_classes * n_samples,
+            f"{view.n_directions:,} directions and the scores of {n_samples:,} samples and "
+            f"{n_classes:,} classes",
+            "use fewer samples or a smaller n_projections",
+        )
+        n_bins = int(estimator.max_bins or 64)
+        self._bins, self._edges = self._binned(data.X, n_bins)
+        self._objective = make_objective(
+            estimator._loss_in_use(), data.y, n_classes, data.sample_weight
+        )
+        self._rules = Rules(
+            max_leaves=estimator._leaves(n_classes),
+            max_depth=estimator.max_depth or 2**31,
+            ridge=estimator._ridge(n_classes),
+            least_hessian=_LEAST_HESSIAN,
+            least_points=estimator.min_samples_leaf,
+            n_bins=n_bins,
+        )
+        self._n_drawn = [estimator._n_drawn(size) for size in np.diff(view.starts)]
+        self.note = (
+            f"trees of at most {self._rules.max_leaves} leaves, {max(self._n_drawn)} splits out of "
+            f"{view.n_directions:,} directions tried at a node"
+        )
+        self._rate = float(estimator.learning_rate)
+        self._subsample = estimator.subsample
+        self._negligible = estimator.negligible
+        self._most_points = estimator.max_points or max(8 * n_samples, 20_000)
+        self._low = float(start.state.get("low", 0.0))
+        families = np.zeros((3, len(view.weights)))
+        self._due, self._earned, self._tries = start.state.get("families", families).copy()
+        self._shares = self._find_shares()
+        size = n_classes * n_samples + 1
+        kinds = np.int32, np.uint16, np.int64
+        self._points = tuple(np.empty(size, kind) for kind in kinds)
+        self._spare = tuple(np.empty(size, kind) for kind in kinds)
+        self.model = Model(list(start.hypotheses), start.weights)
+        self.baseline = estimator._baseline if start.hypotheses else self._objective.baseline
+        self._scores = self._first_scores(n_samples)
+        self._val_scores = self._first_scores(0 if data.y_val is None else len(data.y_val))
+        everything = view.along(np.arange(view.n_directions))
+        self._val_values = None
+        self._val_objective = None
+        if data.y_val is not None:
+            self._val_values = view.values(data.X_val, everything, team)
+            weight = np.ones(len(data.y_val)) if data.val_weight is None else data.val_weight
+            self._val_objective = make_objective(
+                estimator._loss_in_use(), data.y_val, n_classes, weight
+            )
+        if start.hypotheses:
+            values = view.values(data.X, everything, team)
+            for tree, weight in zip(start.hypotheses, start.weights, strict=True):
+                self._add(self._scores, tree, weight, values, tree.thresholds)
+                self._add_to_validation(tree, weight)
+        self._slopes = self._objective.slopes(self._scores)
+
+    def _first_scores(self, n_samples: int) -> NDArray[np.float32]:
+        return np.repeat(self.baseline.astype(np.float32)[:, None], n_samples, axis=1)
+
+    def _binned(self, X: Any, n_bins: int) -> tuple[NDArray[np.uint8], NDArray]:
+        """Bin the data along all directions, some of them at a time; return bins and edges."""
+        n_rows = self._view.n_rows(X.shape[0])
+        bins = np.empty((self._view.n_directions, n_rows), dtype=np.uint8)
+        edges = np.empty((len(bins), n_bins - 1))
+        together = max(1, _BLOCK_BYTES // (8 * n_rows))
+        for first in range(0, len(bins), together):
+            last = min(first + together, len(bins))
+            along = self._view.along(np.arange(first, last))
+            values = self._view.values(X, along, self._team)
+            found, coded = edges[first:last], bins[first:last]
+
+            def work(
+                begin: int,
+                end: int,
+                values: NDArray = values,
+                found: NDArray = found,
+                coded: NDArray = coded,
+            ) -> None:
+                for v in range(begin, end):
+                    found[v] = find_edges(values[v], n_bins)
+                    bin_values(values[v], found[v], coded[v])
+
+            self._team.run(work, last - first)
+        return bins, edges
+
+    def _add(
+        self, scores: NDArray, tree: Tree, weight: float, values: NDArray, limits: NDArray
+    ) -> None:
+        """Add a weighted tree to scores."""
+        passage = Passage(tree, np.array([weight]), limits, self._view.codes)
+        passage.add(values, self._view.by_row(scores), self._team)
+
+    def _add_to_validation(self, tree: Tree, weight: float) -> None:
+        if self._val_values is not None:
+            self._add(self._val_scores, tree, weight, self._val_values, tree.thresholds)
+
+    def _select(
+        self, taken: NDArray, unit: NDArray, total: float, high: float, key: int
+    ) -> tuple[tuple[NDArray, ...], float]:
+        """Return the points to grow a tree on, and the share of the gradients left out."""
+        gradients, hessians = self._slopes.gradients, self._slopes.hessians
+        low = np.float32(self._low)
+        while (share := mass_below(gradients, taken, low) / total) > self._negligible:
+            self._low *= 0.8
+            low = np.float32(self._low)
+        n = select_points(
+            gradients, hessians, taken, low, high, np.uint64(key), self._view.by_class, unit,
+            *self._points,
+        )  # fmt: skip
+        if share < 0.7 * self._negligible:  # leave out more next time
+            self._low = max(1.5 * self._low, 0.1 * self._negligible * total / gradients.size)
+        return tuple(part[:n] for part in self._points), share
+
+    def step(self) -> dict[str, float] | str:
+        """Run one round; return its loss and gain, or why there is no further round."""
+        crowded = self._scores.size > self._most_points
+        unit, mass = find_units(*self._slopes[1:], 2.0 if crowded else 1.0)
+        if mass < _SETTLED * self._scores.shape[1]:
+            return "all samples are fitted"
+        number = len(self.model.hypotheses)
+        key = int(scrambled(np.uint64((self._seed + 0x9E3779B97F4A7C15 * (number + 1)) % 2**64)))
+        taken = np.ones(self._scores.shape[1], dtype=np.bool_)
+        if self._subsample < 1.0:
+            shares = np.random.Generator(np.random.Philox(key)).random(len(taken))
+            taken = shares < max(self._subsample, np.nextafter(shares.min(), 1))  # at least one
+        high = mass / self._most_points if crowded else 0.0
+        points, left_out = self._select(taken, unit, mass, high, key)
+        self._due += self._shares
+        family = int(self._due.argmax())
+        self._due[family] -= 1
+        directions = self._view.starts[family : family + 2]
+        grown = grow_tree(
+            self._bins, self._view.codes, points, self._spare, unit, self._rules, directions,
+            self._n_drawn[family], key, self._team,
+        )  # fmt: skip
+        if len(grown.splits) == 1:
+            return "no tree separates any two points"
+        gain = float(grown.gains[grown.splits[:, 0] >= 0].sum())
+        self._credit(family, gain / mass)
+        tree, weight, cuts = self._as_tree(grown)
+        self._add(self._scores, tree, weight, self._bins, cuts)
+        self._add_to_validation(tree, weight)
+        self.model.hypotheses.append(tree)
+        self.model.weights = np.append(self.model.weights, weight)
+        self.model.state = {
+            "low": np.array(self._low),
+            "families": np.array([self._due, self._earned, self._tries]),
+        }
+        self._slopes = self._objective.slopes(self._scores)
+        return {
+            "loss": self._slopes.loss,
+            "gain": gain,
+            "left_out": left_out,
+        }
+
+    def _credit(self, family: int, gain: float) -> None:
+        """Note what a tree of a family gained."""
+        self._earned[family] = _MEMORY * self._earned[family] + gain
+        self._tries[family] = _MEMORY * self._tries[family] + 1
+        self._shares = self._find_shares()
+
+    def _find_shares(self) -> NDArray:
+        """Return the shares of the families, once all were tried by what their trees gained."""
+        wanted = self._view.weights
+        if self._tries.min() > 0:
+            earned = self._earned / self._tries
+            wanted = wanted * (_FLOOR + (1 - _FLOOR) * earned / earned.mean())
+        return wanted / wanted.sum()
+
+    def _as_tree(self, grown: Any) -> tuple[Tree, float, NDArray]:
+        """Return a grown tree with outputs in [-1, 1], its weight, and its cuts as bins."""
+        columns, codes, cuts, left, _ = grown.splits.T
+        leaf = columns < 0
+        thresholds = np.where(leaf, 0.0, self._edges[columns, cuts])
+        largest = float(np.abs(grown.values[leaf]).max())
+        outputs = np.where(leaf, grown.values / (largest or 1.0), 0.0).astype(np.float32)
+        gains = np.where(leaf, 0.0, grown.gains).astype(np.float32)
+        tree = Tree(columns.copy(), codes.copy(), thresholds, left.copy(), outputs, gains)
+        return tree, self._rate * largest, cuts.astype(np.int64)
+
+    def validation_scores(self) -> NDArray:
+        """Return the scores of the validation part after the last round."""
+        return self._val_scores
+
+    def validation_loss(self) -> float | None:
+        """Return the loss of the validation part after the last round."""
+        return None if self._val_objective is None else self._val_objective.loss(self._val_scores)

@@ -1,0 +1,122 @@
+"""Bins of the values that trees are grown on: one byte a sample and direction.
+
+A missing value is below every number and has a bin of its own: where a direction has missing
+values its first edge is -inf, which every number is above.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..runtime.compiling import kernel
+
+_SAMPLE = 2048  # values that decide where the edges are
+_TOGETHER = 256  # values that are looked up side by side
+
+
+@kernel
+def _between(lower, upper, edges, n):
+    """Add an edge between two values, in their precision; return the number of edges.
+
+    In that precision edges compare with values alike in training and in prediction.
+    """
+    edges[n] = np.float64(lower) / 2 + np.float64(upper) / 2
+    if not edges[n] < upper:  # rounded up
+        edges[n] = lower
+    return n + 1 if n == 0 or edges[n] > edges[n - 1] else n
+
+
+@kernel
+def _cut(ordered, max_bins, edges):
+    """Put edges between ordered values; return their number."""
+    last = len(ordered) - 1
+    distinct = 1
+    for i in range(last):
+        distinct += ordered[i + 1] != ordered[i]
+    n = 0
+    if distinct <= max_bins:
+        for i in range(last):
+            if ordered[i + 1] != ordered[i]:
+                n = _between(ordered[i], ordered[i + 1], edges, n)
+        return n
+    for b in range(1, max_bins):
+        place = b * last // max_bins
+        above = place
+        while above < last and ordered[above] == ordered[place]:
+            above += 1
+        while ordered[above - 1] == ordered[above]:  # the largest value: cut below it
+            above -= 1
+        n = _between(ordered[above - 1], ordered[above], edges, n)
+    return n
+
+
+def find_edges(values: NDArray, max_bins: int) -> NDArray:
+    """Return rising edges that cut values into at most `max_bins` bins of about equal size.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples,)
+        The values, NaN where missing.
+    max_bins : int
+        Largest number of bins, the one of missing values included.
+
+    Returns
+    -------
+    ndarray of float64 of shape (max_bins - 1,)
+        Edges; a value is in bin b where it is above just b of them. Where there are fewer bins
+        the last ones are infinite.
+    """
+    missing = np.isnan(values)
+    head = []
+    if missing.any():
+        values, head = values[~missing], [-np.inf]
+    if len(values) > _SAMPLE:
+        values = values[:: len(values) // _SAMPLE]
+    found = np.empty(max_bins - len(head), dtype=values.dtype)
+    n = _cut(np.sort(values), len(found), found) if len(values) else 0
+    found[n:] = np.inf
+    return np.concatenate([head, found[:-1].astype(np.float64)])
+
+
+@kernel
+def _halve(values, edges, step, places):
+    """One step of a binary search for all values, without a branch to be guessed wrong."""
+    for i in range(len(values)):
+        place = places[i]
+        above = values[i] > edges[place + step - np.uint32(1)]
+        places[i] = place + (step if above else np.uint32(0))
+
+
+@kernel
+def _code_row(values, edges, codes):
+    """Bin of every value: the number of edges below it; of edges there are 2**n - 1."""
+    places = np.empty(_TOGETHER, np.uint32)
+    for begin in range(0, len(values), _TOGETHER):
+        block = values[begin : begin + _TOGETHER]
+        found = places[: len(block)]
+        for i in range(len(found)):
+            found[i] = 0
+        step = np.uint32(len(edges) // 2 + 1)
+        while step > 0:
+            _halve(block, edges, step, found)
+            step >>= np.uint32(1)
+        for i in range(len(block)):
+            codes[begin + i] = found[i]
+
+
+def bin_values(values: NDArray, edges: NDArray, codes: NDArray[np.uint8]) -> None:
+    """Find the bins of values.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples,)
+        The values, NaN where missing.
+    edges : ndarray
+        Their edges.
+    codes : ndarray of uint8 of shape (n_samples,)
+        The bins, filled in.
+    """
+    padded = np.full((1 << len(edges).bit_length()) - 1, np.inf, dtype=values.dtype)
+    padded[: len(edges)] = edges
+    _code_row(values, padded, codes)

@@ -1,0 +1,299 @@
+"""The learned weak classifiers, apart from how they were found and how they are weighted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..trees.forest import Forest, Tree
+
+
+class Points(Protocol):
+    """What a weak classifier asks of a point set (see `points`)."""
+
+    dtype: np.dtype
+
+    def column(self, index: int) -> NDArray:
+        """Return the values of one column."""
+        ...
+
+    def block(self, indices: NDArray[np.int64]) -> NDArray:
+        """Return the values of several columns."""
+        ...
+
+    def combine(self, columns: NDArray[np.int64], coefficients: NDArray) -> NDArray:
+        """Return the direction(s) of a linear combination of columns."""
+        ...
+
+    def along(self, directions: NDArray) -> NDArray:
+        """Return the values along a direction."""
+        ...
+
+
+class Hypothesis(Protocol):
+    """A weak classifier h."""
+
+    def outputs(self, points: Points) -> NDArray:
+        """Return h on every point."""
+        ...
+
+
+@dataclass(frozen=True)
+class Combination:
+    """A linear combination of columns.
+
+    Parameters
+    ----------
+    columns : ndarray of int64
+        Which columns.
+    coefficients : ndarray of float64
+        Their coefficients.
+    """
+
+    columns: NDArray[np.int64]
+    coefficients: NDArray
+
+
+@dataclass(frozen=True)
+class Stump:
+    """`right` where a column exceeds `threshold`, `left` elsewhere.
+
+    Parameters
+    ----------
+    column : int
+        Column of the point set; -1 where `combination` is given.
+    threshold : float
+        Threshold.
+    left, right : float
+        Outputs, -1 or +1 for a discrete stump, in [-1, 1] for a real-valued one.
+    combination : Combination or None
+        Used instead of a column by weighted LDA.
+    """
+
+    column: int
+    threshold: float
+    left: float
+    right: float
+    combination: Combination | None = None
+
+    def values(self, points: Points) -> NDArray:
+        """Return what is compared with the threshold."""
+        if self.combination is None:
+            return points.column(self.column)
+        mix = self.combination
+        return points.along(points.combine(mix.columns, mix.coefficients))
+
+    def outputs(self, points: Points) -> NDArray:
+        """Return h on every point, int8 where both outputs are whole numbers."""
+        above = self.values(points) > points.dtype.type(self.threshold)
+        if abs(self.left) == 1.0 and abs(self.right) == 1.0:
+            return np.int8(self.left) + above * np.int8(self.right - self.left)
+        return np.where(above, self.right, self.left)
+
+
+@dataclass(frozen=True)
+class SmallTree:
+    """A fitted decision tree as arrays, in place of scikit-learn's object.
+
+    Parameters
+    ----------
+    features : ndarray of int32 of shape (n_nodes,)
+        Feature of every split, -1 for a leaf.
+    thresholds : ndarray of float64
+        A sample goes left where its feature, as float32, is at most the threshold.
+    left, right : ndarray of int32
+        Children, which come after their parent; -1 for a leaf.
+    values : ndarray of float64
+        Outputs of the leaves.
+    gains : ndarray of float64
+        How much every split lowers the impurity.
+    """
+
+    features: NDArray[np.int32]
+    thresholds: NDArray
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    values: NDArray
+    gains: NDArray
+
+    @classmethod
+    def from_sklearn(cls, estimator: Any) -> SmallTree:
+        """Take over a fitted DecisionTreeClassifier or DecisionTreeRegressor.
+
+        Parameters
+        ----------
+        estimator : DecisionTreeClassifier or DecisionTreeRegressor
+            With one output.
+
+        Returns
+        -------
+        SmallTree
+            Its predictions, without the checks of its input.
+        """
+        tree = estimator.tree_
+        inner = tree.children_left >= 0
+        values = tree.value[:, 0, :]
+        if hasattr(estimator, "classes_"):
+            outputs = estimator.classes_[values.argmax(axis=1)]
+        else:
+            outputs = values[:, 0]
+        impurity = tree.weighted_n_node_samples * tree.impurity
+        gains = np.zeros(tree.node_count)
+        left, right = tree.children_left[inner], tree.children_right[inner]
+        with np.errstate(invalid="ignore"):  # the impurity of samples of no weight is infinite
+            gains[inner] = impurity[inner] - impurity[left] - impurity[right]
+        gains[~np.isfinite(gains)] = 0.0
+        return cls(
+            np.where(inner, tree.feature, -1).astype(np.int32),
+            np.where(inner, tree.threshold, 0.0),
+            tree.children_left.astype(np.int32),
+            tree.children_right.astype(np.int32),
+            np.where(inner, 0.0, outputs),
+            gains,
+        )
+
+    def predict(self, X: NDArray) -> NDArray:
+        """Return the output for every row."""
+        X = X.astype(np.float32)
+        rows, nodes = np.arange(len(X)), np.zeros(len(X), dtype=np.int32)
+        while True:
+            features = self.features[nodes]
+            inside = features >= 0
+            if not inside.any():
+                return self.values[nodes]
+            goes_left = X[rows, np.maximum(features, 0)] <= self.thresholds[nodes]
+            children = np.where(goes_left, self.left[nodes], self.right[nodes])
+            nodes = np.where(inside, children, nodes)
+
+    def importances(self, n_columns: int) -> NDArray:
+        """Return the share of every column in the gains."""
+        inner = self.features >= 0
+        return np.bincount(self.features[inner], self.gains[inner], minlength=n_columns)
+
+
+@dataclass(frozen=True)
+class FittedEstimator:
+    """A fitted scikit-learn estimator on some columns.
+
+    Parameters
+    ----------
+    columns : ndarray of int64
+        The columns that it was fitted on.
+    estimator : object
+        Its predictions are -1 or +1 (a classifier) or are cut to [-1, 1] (a regressor). A
+        `SmallTree` in place of a decision tree.
+    negative, positive : float
+        Outputs where it predicts -1 and +1; predictions between are interpolated.
+    """
+
+    columns: NDArray[np.int64]
+    estimator: Any
+    negative: float = -1.0
+    positive: float = 1.0
+
+    def outputs(self, points: Points) -> NDArray:
+        """Return h on every point."""
+        predicted = self.estimator.predict(points.block(self.columns).T)
+        share = (np.clip(predicted.astype(np.float64), -1.0, 1.0) + 1.0) / 2.0
+        return self.negative + share * (self.positive - self.negative)
+
+    def with_outputs(self, negative: float, positive: float) -> FittedEstimator:
+        """Return the same weak classifier with other outputs instead of -1 and +1."""
+        low, high = (negative, positive) if self.negative < 0 else (positive, negative)
+        return FittedEstimator(self.columns, self.estimator, low, high)
+
+
+class Stumps(Sequence[Stump]):
+    """Many stumps as arrays: what a compact model stores.
+
+    Parameters
+    ----------
+    stumps : iterable of Stump
+        The stumps in the order of the rounds.
+
+    Attributes
+    ----------
+    columns : ndarray of int32
+        Column of every stump, -1 for a combination.
+    thresholds : ndarray of float64
+        Thresholds.
+    left, right : ndarray
+        Outputs, int8 where all are -1 or +1.
+    combinations : dict of int to Combination
+        The combinations by round.
+    """
+
+    def __init__(self, stumps: Sequence[Stump] | Iterator[Stump]) -> None:
+        stumps = list(stumps)
+        self.columns = np.array([s.column for s in stumps], dtype=np.int32)
+        self.thresholds = np.array([s.threshold for s in stumps], dtype=np.float64)
+        outputs = np.array([(s.left, s.right) for s in stumps], dtype=np.float64).reshape(-1, 2)
+        kind = np.int8 if (np.abs(outputs) == 1.0).all() else np.float64
+        self.left, self.right = np.ascontiguousarray(outputs.astype(kind).T)
+        self.combinations = {
+            t: s.combination for t, s in enumerate(stumps) if s.combination is not None
+        }
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return Stumps([self[t] for t in range(*index.indices(len(self)))])
+        t = range(len(self))[index]
+        return Stump(
+            int(self.columns[t]),
+            float(self.thresholds[t]),
+            float(self.left[t]),
+            float(self.right[t]),
+            self.combinations.get(t),
+        )
+
+
+def pack(hypotheses: Sequence[Any]) -> Sequence[Any]:
+    """Return the hypotheses in their compact form.
+
+    Parameters
+    ----------
+    hypotheses : sequence
+        Weak classifiers, all of one kind.
+
+    Returns
+    -------
+    Stumps, Forest or list
+        `Stumps` where all are stumps, `Forest` where all are trees.
+    """
+    if all(isinstance(h, Stump) for h in hypotheses):
+        return Stumps(hypotheses)
+    if all(isinstance(h, Tree) for h in hypotheses):
+        return Forest(hypotheses)
+    return list(hypotheses)
+
+
+def column_importances(hypothesis: FittedEstimator) -> NDArray:
+    """Return how much a fitted estimator uses each of its columns.
+
+    Parameters
+    ----------
+    hypothesis : FittedEstimator
+        The weak classifier.
+
+    Returns
+    -------
+    ndarray of shape (n_columns,)
+        From feature_importances_ or coef_; all equal where the estimator has neither.
+    """
+    estimator = hypothesis.estimator
+    if isinstance(estimator, SmallTree):
+        part = estimator.importances(len(hypothesis.columns))
+    elif hasattr(estimator, "feature_importances_"):
+        part = np.asarray(estimator.feature_importances_)
+    elif hasattr(estimator, "coef_"):
+        part = np.abs(np.asarray(estimator.coef_).reshape(-1, len(hypothesis.columns))).sum(axis=0)
+    else:
+        part = np.ones(len(hypothesis.columns))
+    return part if part.sum() > 0 else np.ones(len(hypothesis.columns))

@@ -1,0 +1,197 @@
+"""The command line: comparisons on the same folds."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.pipeline import make_pipeline
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("pyarrow")
+pytest.importorskip("typer")
+
+from typer.testing import CliRunner  # noqa: E402
+
+from randomboost.cli import app  # noqa: E402
+from randomboost.cli.comparing import choose_entrants  # noqa: E402
+from randomboost.cli.data import read_training_table  # noqa: E402
+from randomboost.compare.folds import hold_out, make_folds  # noqa: E402
+from randomboost.compare.peers import RIVALS, Rival  # noqa: E402
+from randomboost.preprocessing.categories import TablePreparation  # noqa: E402
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, ["compare", *(str(argument) for argument in arguments)])
+    assert result.exit_code == code, (result.exit_code, result.stdout, result.stderr)
+    return result
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory):
+    """A table with categories, gaps, and names that some libraries refuse."""
+    rng = np.random.default_rng(0)
+    n = 150
+    y = rng.choice(["p", "q", "r"], n)
+    table = pd.DataFrame(
+        {
+            "size [cm], {a}": rng.normal(size=n) + 2 * (y == "p"),
+            "kind": np.where(rng.random(n) < 0.7, np.where(y == "q", "u", "v"), None),
+            "gaps": np.where(rng.random(n) < 0.2, np.nan, rng.normal(size=n)),
+            "class": y,
+        }
+    )
+    path = tmp_path_factory.mktemp("data") / "mixed.csv"
+    table.to_csv(path, index=False)
+    return path
+
+
+def test_every_library_takes_part_with_categories_and_gaps(mixed, monkeypatch):
+    from randomboost.compare import peers as rivals
+
+    for name in ("lightgbm", "xgboost", "catboost", "hist_gradient_boosting"):
+        make = getattr(rivals, name)
+        monkeypatch.setattr(rivals, name, lambda rounds=None, make=make: make(10))
+    others = [key for key, rival in RIVALS.items() if rival.installed]
+    found = json.loads(run(mixed, "--only", ",".join(others), "--folds", 2, "--json").stdout)
+    assert found["failed"] == {}
+    assert [entry["model"] for entry in found["models"]] == others
+    for entry in found["models"]:
+        assert len(entry["errors"]) == 2
+        assert entry["error"] < 0.5
+        assert min(entry["bytes"]) > 100
+
+
+def test_errors_are_those_of_a_cross_validation_by_hand(mixed):
+    found = json.loads(run(mixed, "--only", "forest", "--folds", 3, "--seed", 4, "--json").stdout)
+    table = read_training_table(str(mixed), None)
+    codes = np.unique(table.y, return_inverse=True)[1]
+    errors = []
+    for train, test in make_folds(codes, 3, 1, 4):
+        model = make_pipeline(TablePreparation(), RandomForestClassifier(random_state=4))
+        model.fit(table.X.iloc[train], codes[train])
+        errors.append(1 - model.score(table.X.iloc[test], codes[test]))
+    np.testing.assert_allclose(found["models"][0]["errors"], errors)
+
+
+def test_table_is_sorted_and_says_the_test(mixed):
+    shown = run(mixed, "--only", "logistic,rank,ecc", "--folds", 3).stdout
+    lines = shown.splitlines()[1:4]
+    errors = [float(line.split()[1]) for line in lines]
+    assert errors == sorted(errors)
+    assert {line.split()[0] for line in lines} == {
+        "LogisticRegression",
+        "RBoost-rank",
+        "AdaBoost.ECC",
+    }
+    assert "corrected resampled t-test" in " ".join(shown.split())
+
+
+def test_repeats_give_more_folds(mixed):
+    found = json.loads(
+        run(mixed, "--only", "logistic,svm", "--folds", 2, "--repeats", 3, "--json").stdout
+    )
+    assert found["folds"] == 6
+    assert found["models"][1]["log_losses"] == [None] * 6
+    p_values = [entry["p_value_against_best"] for entry in found["models"]]
+    assert sorted(value is None for value in p_values) == [False, True]
+
+
+class Troubled(ClassifierMixin, BaseEstimator):
+    """Raises what it is told to at its so-manieth fit."""
+
+    fits = 0
+
+    def __init__(self, error=None, at=1, random_state=None):
+        self.error = error
+        self.at = at
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        Troubled.fits += 1
+        if Troubled.fits == self.at:
+            raise self.error
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X), dtype=int)
+
+
+@pytest.fixture
+def troubled(monkeypatch):
+    def enter(error, at):
+        Troubled.fits = 0
+        make = lambda X: Troubled(error, at)  # noqa: E731
+        monkeypatch.setitem(RIVALS, "svm", Rival("Troubled", "sklearn", make))
+
+    return enter
+
+
+def test_a_model_that_fails_does_not_stop_the_others(mixed, troubled):
+    troubled(ValueError("no\ngood"), 1)
+    result = run(mixed, "--only", "svm,logistic", "--folds", 2, "--json")
+    found = json.loads(result.stdout)
+    assert found["failed"] == {"svm": "no good"}
+    assert [entry["model"] for entry in found["models"]] == ["logistic"]
+    assert "svm failed: no good" in result.stderr
+
+
+def test_ctrl_c_shows_what_is_done(mixed, troubled):
+    troubled(KeyboardInterrupt(), 3)
+    result = run(mixed, "--only", "logistic,svm", "--folds", 4, "--json", code=130)
+    assert "2 folds are complete" in result.stderr
+    found = json.loads(result.stdout)
+    assert [len(entry["errors"]) for entry in found["models"]] == [2, 2]
+    troubled(KeyboardInterrupt(), 1)
+    result = run(mixed, "--only", "logistic,svm", "--folds", 4, code=130)
+    assert "LogisticRegression" in result.stdout
+    assert "Troubled" not in result.stdout
+    troubled(KeyboardInterrupt(), 1)
+    assert "nothing was measured" in run(mixed, "--only", "svm", code=130).stderr
+
+
+def test_page(mixed, tmp_path):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("jinja2")
+    page = tmp_path / "new folder" / "page.html"
+    run(mixed, "--only", "logistic,forest", "--folds", 2, "--report", page)
+    text = page.read_text()
+    assert "LogisticRegression" in text
+    assert "RandomForest" in text
+
+
+def test_who_takes_part():
+    keys = [entrant.key for entrant in choose_entrants(None, 1000, 3)]
+    assert keys[:6] == ["rank", "proj", "ecc", "mh", "mo", "multiboost"]
+    assert {"histgb", "forest", "logistic", "svm"} < set(keys)
+    assert "adaboost" in [entrant.key for entrant in choose_entrants(None, 1000, 2)]
+    assert "svm" not in [entrant.key for entrant in choose_entrants(None, 100_000, 3)]
+    assert [e.key for e in choose_entrants("svm, rank-paper,svm", 100_000, 3)] == [
+        "svm",
+        "rank-paper",
+    ]
+
+
+def test_what_is_not_installed_is_named(mixed, monkeypatch):
+    monkeypatch.setitem(RIVALS, "catboost", Rival("CatBoost", "no_such_package", lambda X: None))
+    assert "catboost is not installed" in run(mixed, "--only", "catboost", code=1).stderr
+    assert "catboost" not in [entrant.key for entrant in choose_entrants(None, 1000, 3)]
+
+
+def test_folds_are_stratified_where_they_can_be():
+    y = np.repeat([0, 1], [20, 10])
+    for _, test in make_folds(y, 5, 2, 0):
+        assert np.bincount(y[test]).tolist() == [4, 2]
+    rare = np.repeat([0, 1], [20, 3])
+    assert len(make_folds(rare, 5, 1, 0)) == 5
+    with pytest.raises(ValueError, match="fewer folds"):
+        make_folds(np.repeat([0, 1], [20, 1]), 5, 1, 0)
+    with pytest.raises(ValueError, match="at least 50 rows"):
+        make_folds(y, 50, 1, 0)
+    train, test = hold_out(y, 0.5, 0)
+    assert np.bincount(y[test]).tolist() == [10, 5]
+    assert sorted([*train, *test]) == list(range(30))

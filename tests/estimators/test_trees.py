@@ -1,0 +1,509 @@
+"""RBoost-rank with trees that all classes share: what it learns, and from which data."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import softmax
+from sklearn.base import clone
+from sklearn.datasets import load_digits, load_iris, make_blobs
+from tree_losses import LOSSES, plain_loss
+
+from randomboost import RBoostRankClassifier
+from randomboost.estimators import rank
+from randomboost.runtime.parallel import ThreadTeam
+
+ONE = ThreadTeam(1)
+
+
+@pytest.fixture
+def trainers(monkeypatch):
+    """Keep the trainers of all fits, with their data."""
+    kept = []
+
+    class Kept(rank.TreeTrainer):
+        def __init__(self, estimator, view, data, start, team):
+            super().__init__(estimator, view, data, start, team)
+            self.data = data
+            kept.append(self)
+
+    monkeypatch.setattr(rank, "TreeTrainer", Kept)
+    return kept
+
+
+class Own:
+    """A projection of a user's own."""
+
+    def __repr__(self):
+        return "own"
+
+    def matrices(self, n_classes, n_projections, n_features, seed):
+        rng = np.random.default_rng(seed)
+        return rng.standard_normal((n_classes, n_projections, n_features))
+
+
+def neighbours(X):
+    """Numbers with nothing between them in single precision."""
+    X = (1 + np.round(2 * X) * np.finfo(np.float32).eps).astype(np.float32)
+    return X * np.float32(1.5)
+
+
+DATA = {
+    "float64": lambda X: X,
+    "float32": lambda X: X.astype(np.float32),
+    "neighbours": neighbours,
+    "csr": lambda X: sp.csr_array(np.where(np.abs(X) < 3, 0, X)),
+    "missing": lambda X: np.where(np.arange(X.size).reshape(X.shape) % 5 == 0, np.nan, X),
+    "few values": lambda X: np.round(X / 3),
+}
+
+
+@pytest.mark.parametrize("projection", ["mixed", "gaussian", Own()], ids=str)
+@pytest.mark.parametrize("form", DATA)
+@pytest.mark.parametrize("scale", [True, False])
+def test_training_scores_are_those_of_prediction(noisy, trainers, form, projection, scale):
+    X, y = DATA[form](noisy[0]), noisy[1]
+    model = RBoostRankClassifier(
+        15, n_projections=40, projection=projection, scale=scale, random_state=0
+    )
+    model.fit(X, y)
+    (trainer,) = trainers
+    scores = model._scores(trainer.data.X, ONE)
+    assert_array_equal(scores, trainer._scores)
+    *_, staged = model._staged_scores(trainer.data.X)
+    assert_array_equal(staged, scores)
+    decision = model.decision_function(X).T
+    assert_allclose(
+        model.train_history_["loss"][-1],
+        plain_loss("softmax", decision, y, np.ones(150)),
+        rtol=1e-5,
+    )
+
+
+@pytest.mark.parametrize("k", [2, 33])
+def test_staged_scores_end_at_the_scores(k):
+    X, y = make_blobs(20 * k, 5, centers=k, random_state=0)
+    model = RBoostRankClassifier(8, n_projections=30, random_state=0).fit(X, y)
+    stages = list(model.staged_decision_function(X))
+    assert len(stages) == 8
+    assert_array_equal(stages[-1], model.decision_function(X))
+
+
+@pytest.mark.parametrize("projection", ["mixed", "gaussian"])
+@pytest.mark.parametrize("k", [2, 7, 32, 33, 70])
+def test_few_samples_have_the_scores_that_they_have_among_many(k, projection):
+    X, y = make_blobs(12 * k, 5, centers=k, cluster_std=4, random_state=0)
+    X[::5, 0] = np.nan
+    model = RBoostRankClassifier(12, n_projections=40, projection=projection, random_state=0)
+    many = model.fit(X, y).decision_function(X)
+    for n in (1, 3, 8, 9):
+        assert_array_equal(model.decision_function(X[4 : 4 + n]), many[4 : 4 + n])
+
+
+def test_samples_are_scored_in_blocks(monkeypatch):
+    from randomboost.ensembles import shared_trees as scoring
+
+    X, y = make_blobs(1000, 5, centers=4, cluster_std=4, random_state=0)
+    model = RBoostRankClassifier(10, n_projections=30, random_state=0).fit(X, y)
+    whole = model.decision_function(X)
+    monkeypatch.setattr(scoring, "_BLOCK_BYTES", 1)
+    assert_array_equal(model.decision_function(X), whole)
+    assert_array_equal(model.decision_function(X[700:]), whole[700:])
+
+
+SMALL = RBoostRankClassifier(40, n_projections=120, random_state=0)
+KINDS = ["gaussian", "sparse", "axis", "lda", "mixed", Own()]
+
+
+def held_out_error(model, X, y):
+    """Error on every third sample of a fit on the others."""
+    held_out = np.arange(len(y)) % 3 == 0
+    return 1 - clone(model).fit(X[~held_out], y[~held_out]).score(X[held_out], y[held_out])
+
+
+@pytest.mark.parametrize("data", ["iris", "wine"])
+@pytest.mark.parametrize("weak_learner", ["tree", "stump"])
+@pytest.mark.parametrize("projection", KINDS, ids=str)
+def test_projections(projection, weak_learner, data, wine):
+    X, y = wine if data == "wine" else load_iris(return_X_y=True)
+    model = clone(SMALL).set_params(projection=projection, weak_learner=weak_learner)
+    if weak_learner == "stump":
+        model.set_params(n_projections=60)
+    assert held_out_error(model, X, y) < 0.16
+    importances = model.fit(X, y).feature_importances_
+    assert_allclose(importances.sum(), 1)
+    assert (importances >= 0).all()
+
+
+class WrongShape:
+    def matrices(self, n_classes, n_projections, n_features, seed):
+        return np.ones((n_projections, n_classes, n_features))
+
+
+class NotFinite(Own):
+    def matrices(self, *args):
+        return np.log(np.abs(super().matrices(*args)) > 1)
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero")
+@pytest.mark.parametrize("weak_learner", ["tree", "stump"])
+def test_wrong_matrices(noisy, weak_learner):
+    for projection, message in ((WrongShape(), "shape"), (NotFinite(), "not finite")):
+        model = clone(SMALL).set_params(projection=projection, weak_learner=weak_learner)
+        with pytest.raises(ValueError, match=message):
+            model.fit(*noisy)
+
+
+@pytest.mark.parametrize("projection", ["mixed", "gaussian"])
+@pytest.mark.parametrize("loss", [*LOSSES.values()], ids=LOSSES)
+def test_losses_with_trees(wine, loss, projection):
+    X, y = wine
+    model = clone(SMALL).set_params(loss=loss, projection=projection)
+    assert held_out_error(model, X, y) < 0.12
+    losses = model.fit(X, y).train_history_["loss"]
+    assert (np.diff(losses) < 1e-3).all()
+    assert losses[-1] < losses[0]
+    proba = model.predict_proba(X)
+    assert_allclose(proba.sum(axis=1), 1, rtol=1e-5)
+
+
+def test_digits_by_default():
+    X, y = load_digits(return_X_y=True)
+    model = RBoostRankClassifier(40, random_state=0)
+    assert held_out_error(model, X, y) < 0.06
+
+
+def test_probabilities_are_about_right():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((4000, 2))
+    truth = softmax(np.stack([X[:, 0], X[:, 1], 0 * X[:, 0]], axis=1), axis=1)
+    y = (rng.random((4000, 1)) > truth.cumsum(axis=1)).sum(axis=1)
+    model = RBoostRankClassifier(25, max_leaf_nodes=8, random_state=0).fit(X[:3000], y[:3000])
+    assert np.abs(model.predict_proba(X[3000:]) - truth[3000:]).mean() < 0.06
+
+
+# missing values
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("projection", ["axis", "mixed"])
+def test_missing_values_tell_something(projection, dtype):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 4)).astype(dtype)
+    y = rng.integers(3, size=400)
+    X[y == 1, 2] = np.nan
+    X[rng.random(400) < 0.1, 0] = np.nan
+    model = clone(SMALL).set_params(projection=projection, max_leaf_nodes=8)
+    model.fit(X[:300], y[:300])
+    assert_array_equal(model.predict(X[300:]) == 1, y[300:] == 1)
+    assert model.feature_importances_.argmax() == 2
+
+
+@pytest.mark.parametrize("projection", ["sparse", "gaussian", "lda", Own()], ids=str)
+def test_missing_values_in_mixtures(wine, projection):
+    X, y = wine
+    X = X.copy()
+    X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
+    model = clone(SMALL).set_params(projection=projection)
+    assert held_out_error(model, X, y) < 0.2
+    assert np.isfinite(model.fit(X, y).decision_function(X)).all()
+
+
+def test_missing_values_that_training_did_not_have(wine):
+    X, y = wine
+    model = clone(SMALL).fit(X, y)
+    X = X.copy()
+    X[:, 3] = np.nan
+    assert np.isfinite(model.decision_function(X)).all()
+    assert model.score(X, y) > 0.8
+
+
+def test_columns_without_any_value(wine):
+    X, y = wine
+    empty = np.hstack([np.full((len(X), 1), np.nan), X])
+    assert held_out_error(SMALL, empty, y) < 0.12
+    with pytest.raises(ValueError, match="no weak learner"):
+        clone(SMALL).fit(np.full((6, 2), np.nan), [0, 1, 0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("weak_learner", ["stump", "real_stump", "wlda"])
+def test_stumps_refuse_missing_values(wine, weak_learner):
+    X, y = wine
+    model = clone(SMALL).set_params(weak_learner=weak_learner)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(np.where(X < 1, np.nan, X), y)
+
+
+def test_missing_values_in_sparse_data_are_refused(wine):
+    X, y = wine
+    broken = sp.csr_array(np.where(X > 100, np.nan, X))
+    with pytest.raises(ValueError, match="NaN"):
+        clone(SMALL).fit(broken, y)
+    with pytest.raises(ValueError, match="NaN"):
+        clone(SMALL).fit(X, y).predict(broken)
+
+
+# unusual data
+
+
+def test_scale_and_shift_matter_little(wine):
+    X, y = wine
+    plain = clone(SMALL).fit(X[::2], y[::2]).predict_proba(X)
+    factors, shifts = np.ones(13), np.zeros(13)
+    factors[[2, 5]] = 1e6, 1e-6
+    shifts[[3, 7]] = 1e4, -30.0
+    changed = X * factors + shifts
+    other = clone(SMALL).fit(changed[::2], y[::2]).predict_proba(changed)
+    assert np.abs(plain - other).max() < 0.15
+    assert (plain.argmax(axis=1) == other.argmax(axis=1)).mean() > 0.98
+
+
+@pytest.mark.parametrize("projection", ["mixed", "axis", "gaussian"])
+def test_two_classes(projection):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 4))
+    y = np.where((X[:, 0] > 0) ^ (X[:, 1] > 0), "odd", "even")
+    model = clone(SMALL).set_params(projection=projection, n_estimators=60)
+    assert held_out_error(model, X, y) < 0.12
+    assert model.fit(X, y).decision_function(X).shape == (600,)
+
+
+def test_a_hundred_classes():
+    X, y = make_blobs(1500, 6, centers=100, cluster_std=0.3, random_state=0)
+    model = RBoostRankClassifier(20, n_projections=120, learning_rate=0.3, random_state=0)
+    assert held_out_error(model, X, y) < 0.1
+
+
+@pytest.mark.parametrize("projection", KINDS, ids=str)
+def test_one_feature(projection):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 1))
+    y = np.digitize(X[:, 0], [-1, 0, 1])
+    model = clone(SMALL).set_params(projection=projection)
+    assert held_out_error(model, X, y) < (0.3 if projection == "gaussian" else 0.1)
+
+
+def test_constant_features():
+    rng = np.random.default_rng(0)
+    X = np.full((300, 200), 7.0)
+    X[:, 11] = rng.standard_normal(300)
+    y = np.digitize(X[:, 11], [-0.5, 0.5])
+    for projection in ("mixed", "axis"):
+        model = clone(SMALL).set_params(projection=projection).fit(X, y)
+        assert model.score(X, y) > 0.95
+        assert model.stopped_ == "all rounds done"
+
+
+def test_a_class_of_one_sample(wine):
+    X, y = wine
+    y = np.where(np.arange(len(y)) == 100, 9, y)
+    model = clone(SMALL).set_params(n_estimators=80).fit(X, y)
+    assert model.score(X, y) == 1
+    early = clone(SMALL).set_params(early_stopping=True).fit(X, y)
+    assert set(early.predict(X)) >= {0, 1, 2}
+
+
+def test_one_sample_a_class():
+    X, y = np.eye(5), np.arange(5)
+    model = clone(SMALL).set_params(l2_regularization=0.0).fit(X, y)
+    assert model.score(X, y) == 1
+
+
+def test_fitted_samples_end_the_fit():
+    X, y = make_blobs(60, 3, centers=3, cluster_std=0.1, random_state=0)
+    model = RBoostRankClassifier(2000, n_projections=30, learning_rate=1.0, random_state=0)
+    model.fit(X, y)
+    assert model.stopped_ in ("all samples are fitted", "no tree separates any two points")
+    assert model.score(X, y) == 1
+    assert model.n_estimators_ < 2000
+    assert np.isfinite(model.decision_function(X)).all()
+
+
+def test_the_exponential_loss_of_separated_samples_does_not_overflow():
+    X, y = make_blobs(60, 3, centers=3, cluster_std=0.1, random_state=0)
+    model = RBoostRankClassifier(
+        300, loss="exponential", n_projections=30, learning_rate=1.0, random_state=0
+    ).fit(X, y)
+    assert np.isfinite(model.decision_function(X)).all()
+    assert model.train_history_["loss"][-1] < -100
+
+
+def test_margins_of_unequal_classes_stay_within_one():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1000, 3))
+    y = (np.arange(1000) % 250 == 0).astype(int)
+    margins = RBoostRankClassifier(1, random_state=0).fit(X, y).margins(X, y)
+    assert np.abs(margins).max() <= 1
+
+
+# settings
+
+
+def test_few_points_a_round_still_learn():
+    X, y = make_blobs(1500, 6, centers=6, cluster_std=2.5, random_state=0)
+    errors = [
+        held_out_error(clone(SMALL).set_params(max_points=n, negligible=share), X, y)
+        for n, share in ((None, 0.0), (1000, 0.0), (1000, 0.03))
+    ]
+    assert max(errors) < errors[0] + 0.03
+    assert errors[0] < 0.1
+
+
+def test_the_share_left_out_is_noted():
+    X, y = make_blobs(600, 4, centers=6, cluster_std=3, random_state=0)
+    for negligible in (0.0, 0.03, 0.2):
+        model = clone(SMALL).set_params(negligible=negligible).fit(X, y)
+        left_out = model.train_history_["left_out"]
+        assert left_out.max() <= negligible
+        assert (left_out.max() > 0) == (negligible > 0)
+
+
+def leaves_of(model):
+    return np.array([(tree.left < 0).sum() for tree in model._hypotheses])
+
+
+@pytest.mark.parametrize(
+    ("settings", "most"),
+    [
+        ({}, 31),
+        ({"max_leaf_nodes": 5}, 5),
+        ({"max_depth": 1}, 2),
+        ({"max_depth": 3}, 8),
+        ({"max_leaf_nodes": 2}, 2),
+    ],
+)
+def test_sizes_of_trees(noisy, settings, most):
+    model = clone(SMALL).set_params(**settings).fit(*noisy)
+    assert leaves_of(model).max() == most
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "n_features", "most"), [(10, 5, 60), (3, 300, 72), (60, 5, 360), (100, 5, 511)]
+)
+def test_leaves_grow_with_the_classes(n_classes, n_features, most):
+    X, y = make_blobs(1200, n_features, centers=n_classes, cluster_std=40, random_state=0)
+    assert leaves_of(clone(SMALL).set_params(n_estimators=3).fit(X, y)).max() == most
+
+
+@pytest.mark.parametrize(("n_classes", "ridge"), [(3, 0.5), (20, 0.5), (60, 1.5), (450, 10.0)])
+def test_the_ridge_penalty_grows_with_the_classes(n_classes, ridge):
+    X, y = make_blobs(900, 5, centers=n_classes, cluster_std=4, random_state=0)
+    model = clone(SMALL).set_params(n_estimators=3, max_leaf_nodes=8)
+    usual, same, other = (
+        clone(model).set_params(l2_regularization=value).fit(X, y).decision_function(X)
+        for value in (None, ridge, 2 * ridge)
+    )
+    assert_array_equal(usual, same)
+    assert (usual != other).any()
+
+
+def test_min_samples_leaf_makes_smaller_trees(noisy):
+    model = clone(SMALL).set_params(min_samples_leaf=60).fit(*noisy)
+    assert leaves_of(model).max() <= 450 // 60
+
+
+def test_a_tiny_subsample_has_a_sample():
+    X, y = load_iris(return_X_y=True)
+    model = clone(SMALL).set_params(subsample=0.01).fit(X[::15], y[::15])
+    assert model.n_estimators_ == 40
+
+
+@pytest.mark.parametrize("max_bins", [2, 3, 16, 256])
+def test_max_bins(wine, max_bins):
+    X, y = wine
+    assert held_out_error(clone(SMALL).set_params(max_bins=max_bins), X, y) < 0.12
+
+
+def test_early_stopping_by_itself(monkeypatch):
+    monkeypatch.setattr(rank, "_LARGE", 2000)
+    X, y = make_blobs(2000, 3, centers=3, cluster_std=6, random_state=0)
+    model = RBoostRankClassifier(
+        15, n_projections=30, learning_rate=1.0, n_iter_no_change=3, random_state=0
+    )
+    large = clone(model).fit(X, y)
+    losses = large.train_history_["validation_loss"]
+    assert large.stopped_.startswith("no lower validation")
+    assert large.n_estimators_ == losses.argmin() + 1 == len(losses) - 3
+    few = clone(model).fit(X[1:], y[1:])
+    assert few.n_estimators_ == 15
+    assert "validation_loss" not in few.train_history_
+    given = clone(model).fit(X[:500], y[:500], X_val=X[500:800], y_val=y[500:800])
+    losses = given.train_history_["validation_loss"]
+    assert given.n_estimators_ == losses.argmin() + 1 < 15
+    decision = given.decision_function(X[500:800]).T
+    expected = plain_loss("softmax", decision, y[500:800], np.ones(300))
+    assert_allclose(losses.min(), expected, rtol=1e-5)
+    for settings in ({"early_stopping": False}, {"weak_learner": "stump"}):
+        never = clone(model).set_params(**settings)
+        never.fit(X[:500], y[:500], X_val=X[500:800], y_val=y[500:800])
+        assert never.n_estimators_ == 15
+        assert len(never.train_history_["validation_error"]) == 15
+
+
+def test_weights_of_samples_count(noisy):
+    X, y = noisy
+    model = clone(SMALL).set_params(scale=False)
+    twice = clone(model).fit(np.vstack([X, X[:50]]), np.concatenate([y, y[:50]]))
+    weighted = clone(model).fit(X, y, sample_weight=np.where(np.arange(150) < 50, 2.0, 1.0))
+    assert_array_equal(twice.decision_function(X), weighted.decision_function(X))
+    heavy = clone(model).fit(X, y, sample_weight=np.where(y == 1, 50.0, 1.0))
+    assert (heavy.predict(X) == 1).sum() > (twice.predict(X) == 1).sum()
+
+
+def test_a_pickle_does_not_grow_with_the_classes():
+    sizes = []
+    for k in (3, 60):
+        X, y = make_blobs(1200, 8, centers=k, cluster_std=8, random_state=0)
+        model = RBoostRankClassifier(20, n_projections=60, max_leaf_nodes=31, random_state=0)
+        model.fit(X, y).predict(X)
+        assert (leaves_of(model) == 31).all()
+        sizes.append(len(pickle.dumps(model)))
+        copy = pickle.loads(pickle.dumps(model))
+        assert_array_equal(copy.decision_function(X), model.decision_function(X))
+    assert sizes[1] < 1.5 * sizes[0]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"weak_learner": "stump", "loss": "softmax"}, "loss='softmax' is for trees"),
+        ({"weak_learner": "wlda", "loss": "softmax"}, "loss='softmax' is for trees"),
+        ({"correction": "total"}, "correction='total' is for stumps"),
+        ({"max_leaf_nodes": 1}, "max_leaf_nodes"),
+        ({"max_depth": 0}, "max_depth"),
+        ({"subsample": 0.0}, "subsample"),
+        ({"subsample": 1.5}, "subsample"),
+        ({"learning_rate": 0.0}, "learning_rate"),
+        ({"negligible": 0.9}, "negligible"),
+        ({"max_points": 0}, "max_points"),
+        ({"density": 0.0}, "density"),
+        ({"max_bins": 257}, "max_bins"),
+        ({"min_samples_leaf": 0}, "min_samples_leaf"),
+        ({"l2_regularization": -1.0}, "l2_regularization"),
+        ({"early_stopping": "never"}, "early_stopping"),
+        ({"projections_per_round": 0}, "projections_per_round"),
+    ],
+)
+def test_settings_that_do_not_fit(noisy, settings, message):
+    with pytest.raises(ValueError, match=message):
+        clone(SMALL).set_params(**settings).fit(*noisy)
+
+
+def test_the_papers_setting(noisy):
+    model = RBoostRankClassifier.paper(n_estimators=7, n_projections=50, random_state=0)
+    by_hand = RBoostRankClassifier(7, weak_learner="stump", n_projections=50, random_state=0)
+    assert_array_equal(
+        model.fit(*noisy).decision_function(noisy[0]),
+        by_hand.fit(*noisy).decision_function(noisy[0]),
+    )
+    paper = RBoostRankClassifier.paper()
+    assert (paper.n_estimators, paper.n_projections) == (1000, 20000)
+    assert (paper.loss, paper.projection, paper.weak_learner) == (
+        "exponential",
+        "gaussian",
+        "stump",
+    )

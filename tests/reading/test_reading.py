@@ -1,0 +1,369 @@
+"""Tables from files: every format gives the same table; columns and target are found out."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+
+import numpy as np
+import pytest
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("pyarrow")
+
+from randomboost.reading import (  # noqa: E402
+    Column,
+    DataError,
+    choose_columns,
+    class_labels,
+    delimited,
+    feature_table,
+    find_target,
+    label_words,
+    open_rows,
+    read_table,
+)
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """A table with columns of every kind."""
+    rng = np.random.default_rng(0)
+    n = 60
+    return pd.DataFrame(
+        {
+            "id": np.arange(100, 100 + n),
+            "size": rng.normal(size=n),
+            "count": rng.integers(0, 9, n),
+            "colour": rng.choice(["red", "dark blue", "a,b"], n),
+            "flag": rng.random(n) < 0.5,
+            "when": pd.date_range("2020-01-01", periods=n, freq="7D"),
+            "name": [f"name {i}" for i in range(n)],
+            "constant": "x",
+            "gaps": np.where(rng.random(n) < 0.3, np.nan, rng.normal(size=n)),
+            "class": rng.choice(["yes", "no"], n),
+        }
+    )
+
+
+KINDS = {
+    "size": "number",
+    "count": "number",
+    "colour": "category",
+    "flag": "flag",
+    "when": "date",
+    "gaps": "number",
+}
+
+
+def features(frame):
+    columns, left_out = choose_columns(frame.drop(columns="class"))
+    return columns, left_out, feature_table(frame, columns)
+
+
+def write(folder, name, content):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return str(path)
+
+
+FORMS = {
+    "plain.csv": lambda t: t.to_csv(index=False).encode(),
+    "tabs.tsv": lambda t: t.to_csv(index=False, sep="\t").encode(),
+    "excel.csv": lambda t: b"\xef\xbb\xbf" + t.to_csv(index=False, sep=";", decimal=",").encode(),
+    "bars.txt": lambda t: t.to_csv(index=False, sep="|", na_rep="?").encode(),
+    "windows.csv": lambda t: t.to_csv(index=False, lineterminator="\r\n", na_rep="NA").encode(),
+    "wide.csv": lambda t: t.to_csv(index=False).encode("utf-16"),
+    "packed.csv.gz": lambda t: gzip.compress(t.to_csv(index=False).encode()),
+    "packed.csv.bz2": lambda t: bz2.compress(t.to_csv(index=False).encode()),
+    "packed.csv.xz": lambda t: lzma.compress(t.to_csv(index=False).encode()),
+    "table.parquet": lambda t: t.to_parquet(index=False),
+}
+
+
+@pytest.mark.parametrize("name", [*FORMS, "table.feather"])
+def test_every_format_gives_the_same_features(mixed, tmp_path, name):
+    if name == "table.feather":
+        mixed.to_feather(tmp_path / name)
+    else:
+        write(tmp_path, name, FORMS[name](mixed))
+    columns, left_out, X = features(read_table(str(tmp_path / name)).frame)
+    assert {column.name: column.kind for column in columns} == KINDS
+    assert [column.name for column in left_out] == ["id", "name", "constant"]
+    pd.testing.assert_series_equal(X["size"], mixed["size"])
+    pd.testing.assert_series_equal(X["gaps"], mixed["gaps"])
+    assert X["count"].tolist() == mixed["count"].tolist()
+    assert X["colour"].tolist() == mixed["colour"].tolist()
+    assert X["flag"].tolist() == mixed["flag"].astype(float).tolist()
+    assert X["when"].tolist() == [18262.0 + 7 * i for i in range(len(mixed))]
+
+
+@pytest.mark.parametrize("name", ["plain.csv", "excel.csv", "packed.csv.gz", "table.parquet"])
+def test_streaming_gives_the_same_rows_in_pieces(mixed, tmp_path, name, monkeypatch):
+    path = write(tmp_path, name, FORMS[name](mixed))
+    columns, _, whole = features(read_table(path).frame)
+    monkeypatch.setattr(delimited, "_BLOCK", 700)
+    monkeypatch.setattr("randomboost.reading.rows._CELLS", 50)
+    with open_rows(path) as rows:
+        assert rows.names == list(mixed.columns)
+        numbers = {column.name for column in columns if column.kind == "number"}
+        text = {column.name for column in columns} - numbers
+        chunks = list(rows.chunks(text, numbers))
+    assert len(chunks) > 3
+    parts = [feature_table(chunk, columns) for chunk in chunks]
+    together = pd.concat([part.astype({"colour": object}) for part in parts], ignore_index=True)
+    pd.testing.assert_frame_equal(together, whole.astype({"colour": object}), check_dtype=False)
+
+
+def test_arff(tmp_path):
+    path = write(
+        tmp_path,
+        "t.arff",
+        "% remark\n@relation t\n@attribute size numeric\n@attribute colour {red, blue}\n"
+        "@attribute class {p, q}\n@data\n1.5,red,p\n?,blue,q\n2,?,p\n",
+    )
+    columns, _, X = features(read_table(path).frame)
+    assert columns == [Column("size", "number"), Column("colour", "category")]
+    np.testing.assert_array_equal(X["size"], [1.5, np.nan, 2.0])
+    assert X["colour"].astype(object).where(X["colour"].notna(), None).tolist() == [
+        "red",
+        "blue",
+        None,
+    ]
+
+
+def test_libsvm_numbers_features_as_the_file_does(tmp_path):
+    path = write(tmp_path, "t.libsvm", "2 1:0.5 3:2\n-1 2:1 # remark\n\n2 1:3\n")
+    frame = read_table(path).frame
+    assert list(frame.columns) == ["f1", "f2", "f3", "target"]
+    assert frame.to_numpy().tolist() == [[0.5, 0, 2, 2], [0, 1, 0, -1], [3, 0, 0, 2]]
+    with open_rows(path) as rows:
+        assert rows.names is None
+        (chunk,) = rows.chunks(set(), {"f3", "f7", "target"})
+    assert chunk[["f3", "f7", "target"]].to_numpy().tolist() == [[2, 0, 2], [0, 0, -1], [0, 0, 2]]
+
+
+def test_samples_of_scikit_learn():
+    frame = read_table("sklearn:iris").frame
+    assert frame.shape == (150, 5)
+    assert sorted(set(frame["target"])) == ["setosa", "versicolor", "virginica"]
+    with pytest.raises(DataError, match="sklearn:wine"):
+        read_table("sklearn:none")
+
+
+def test_quotes_newlines_spaces_and_empty_lines(tmp_path):
+    text = 'a, b ,class\n"x\ny", 1.5,u\n\n"say ""hi"", you", ?,v\n'
+    frame = read_table(write(tmp_path, "t.csv", text)).frame
+    assert list(frame.columns) == ["a", "b", "class"]
+    assert frame["a"].tolist() == ["x\ny", 'say "hi", you']
+    np.testing.assert_array_equal(frame["b"], [1.5, np.nan])
+
+
+def test_an_empty_line_is_a_missing_value_in_a_file_of_one_column(tmp_path):
+    frame = read_table(write(tmp_path, "t.csv", "a\n1\n\n3\n")).frame
+    np.testing.assert_array_equal(frame["a"], [1, np.nan, 3])
+
+
+def test_decimal_commas_only_where_they_are_clear(tmp_path):
+    clear = read_table(write(tmp_path, "a.csv", "a;b\n1,5;2\n2,5;3\n")).frame
+    assert clear["a"].tolist() == [1.5, 2.5]
+    unclear = read_table(write(tmp_path, "b.csv", "a;b\n1,5;2.5\n2,5;3.5\n")).frame
+    assert unclear["b"].tolist() == [2.5, 3.5]
+    assert unclear["a"].tolist() == ["1,5", "2,5"]
+
+
+def test_older_windows_text(tmp_path):
+    table = read_table(write(tmp_path, "t.csv", "a,b\nréd,1\n".encode("cp1252")))
+    assert table.frame["a"].tolist() == ["réd"]
+    assert table.remarks == ["text is cp1252"]
+
+
+def test_no_header(tmp_path):
+    path = write(tmp_path, "t.csv", "1.5,2,x\n3.5,4,y\n1,2,z\n")
+    frame = read_table(path, header=False).frame
+    assert list(frame.columns) == ["column_1", "column_2", "column_3"]
+    assert len(frame) == 3
+    with pytest.raises(DataError, match="--no-header"):
+        read_table(write(tmp_path, "n.csv", "1.5,2\n3.5,4\n"))
+    counted = read_table(write(tmp_path, "c.csv", "0,1,2\n3.5,4,5\n")).frame
+    assert list(counted.columns) == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (b"a,b\n", "no rows"),
+        (b"a,b,c\n1,2,3\n1,2\n", "2 cells in place of 3: '1,2'"),
+        (b"a,b,c\n1,2,3\n1,2,3,4\n", "4 cells in place of 3"),
+        (b"a,a\n1,2\n", "more than one column named 'a'"),
+        (b"\x00\x01" * 500, "binary data"),
+        (b"PK\x03\x04rest", "Excel"),
+        (b"PAR1 and no more", "cannot read .* as parquet"),
+        (b"ARROW1 and no more", "cannot read .* as feather"),
+        (b"\x1f\x8b\x08\x00cut", "packed and damaged"),
+        (gzip.compress(b"a,b\n1,2\n" * 5000, mtime=0)[:-12], "packed and damaged"),
+        (gzip.compress(b"a,b\n1,2\n" * 5000, mtime=0)[:40] + b"?" * 99, "packed and damaged"),
+    ],
+)
+def test_what_is_no_table(tmp_path, content, message):
+    with pytest.raises(DataError, match=message):
+        read_table(write(tmp_path, "t.csv", content))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("t.arff", "@relation t\n@attribute a string\n@data\nx\n"),
+        ("t.arff", "@relation t\n@attribute a numeric\n@data\nword\n"),
+        ("t.libsvm", "1 a:b\n"),
+        ("t.libsvm", "words\n"),
+    ],
+)
+def test_what_is_no_arff_or_libsvm(tmp_path, name, content):
+    with pytest.raises(DataError, match="cannot read"):
+        read_table(write(tmp_path, name, content))
+
+
+def test_unreadable_paths(tmp_path):
+    with pytest.raises(DataError, match="No such file"):
+        read_table(str(tmp_path / "none.csv"))
+    with pytest.raises(DataError, match="folder"):
+        read_table(str(tmp_path))
+
+
+# -- columns -----------------------------------------------------------------------------------
+
+
+def frame_of(n=40, **columns):
+    return pd.DataFrame({name: values[:n] for name, values in columns.items()})
+
+
+def test_identifiers_are_left_out_and_can_be_kept():
+    frame = frame_of(
+        user_id=list(np.random.default_rng(0).permutation(1000)[:40]),
+        running=list(range(40)),
+        unique_measure=[i * 2.5 for i in range(40)],
+        grid=[3, 1, 2, 4] * 10,
+        words=[f"w{i}" for i in range(40)],
+    )
+    columns, left_out = choose_columns(frame)
+    assert [column.name for column in columns] == ["unique_measure", "grid"]
+    assert [column.name for column in left_out] == ["user_id", "running", "words"]
+    columns, left_out = choose_columns(frame, keep=["words"], drop=["grid"], categories=["running"])
+    assert Column("words", "category") in columns
+    assert "grid" not in [column.name for column in columns]
+
+
+def test_few_rows_may_all_be_different():
+    columns, left_out = choose_columns(pd.DataFrame({"word": list("abcde")}))
+    assert columns == [Column("word", "category")]
+    assert not left_out
+
+
+def test_dates_in_an_unclear_form_and_empty_columns_are_left_out():
+    frame = frame_of(day=["31/12/2020", "30/12/2020"] * 20, nothing=[None] * 40, a=[1, 2] * 20)
+    columns, left_out = choose_columns(frame)
+    assert columns == [Column("a", "number")]
+    assert [column.name for column in left_out] == ["day", "nothing"]
+    assert "YYYY-MM-DD" in left_out[0].reason
+
+
+def test_no_column_is_left():
+    with pytest.raises(DataError, match=r"no column is left.*always the same"):
+        choose_columns(pd.DataFrame({"a": [1, 1, 1]}))
+
+
+@pytest.mark.parametrize("option", ["keep", "drop", "categories"])
+def test_options_name_columns_that_are_there(option):
+    with pytest.raises(DataError, match="no such column"):
+        choose_columns(pd.DataFrame({"a": [1, 2]}), **{option: ["b"]})
+
+
+def test_nested_cells_are_no_feature():
+    frame = pd.DataFrame({"a": [1, 2, 3], "list": [[1], [2], [3]]})
+    _, left_out = choose_columns(frame)
+    assert [column.name for column in left_out] == ["list"]
+    with pytest.raises(DataError, match="--keep"):
+        choose_columns(frame, keep=["list"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "message"),
+    [
+        ("number", ["1", "two"], "'two' in row 2 where a number"),
+        ("flag", ["true", "maybe"], "'maybe' in row 2 where true or false"),
+        ("date", ["2020-01-01", "soon"], "'soon' in row 2 where a date"),
+    ],
+)
+def test_cells_of_another_kind(kind, values, message):
+    with pytest.raises(DataError, match=message):
+        feature_table(pd.DataFrame({"a": values}), [Column("a", kind)])
+
+
+def test_infinite_values_are_missing():
+    X = feature_table(pd.DataFrame({"a": [1.0, np.inf, -np.inf]}), [Column("a", "number")])
+    np.testing.assert_array_equal(X["a"], [1.0, np.nan, np.nan])
+
+
+def test_a_flag_is_the_same_however_it_is_written():
+    expected = [1.0, 0.0, np.nan]
+    for values in (["TRUE", "false", None], [True, False, None], [1, 0, None], ["1", "0", "?"]):
+        X = feature_table(pd.DataFrame({"a": values}), [Column("a", "flag")])
+        np.testing.assert_array_equal(X["a"], expected)
+
+
+def test_a_category_that_is_a_number_is_the_same_however_it_is_written():
+    for values in ([7, 8], [7.0, 8.0], ["07", "8"], ["7.0", "8.00"], ["7", " 8 "]):
+        X = feature_table(pd.DataFrame({"a": values}), [Column("a", "category")])
+        assert X["a"].tolist() == ["7", "8"]
+    X = feature_table(pd.DataFrame({"a": [0.5, 1e300, None]}), [Column("a", "category")])
+    assert X["a"].dropna().tolist()[0] == "0.5"
+    odd = ["1e5", "nan1", "٣", "-", "7.5.1", "9" * 30]
+    X = feature_table(pd.DataFrame({"a": odd}), [Column("a", "category")])
+    assert X["a"].tolist() == odd
+
+
+def test_words_of_values_do_not_depend_on_their_type():
+    assert label_words(pd.Series([1, 2])).tolist() == ["1", "2"]
+    assert label_words(pd.Series([1.0, np.nan, 2.5])).tolist() == ["1", None, "2.5"]
+    assert label_words(pd.Series([" a ", "?", None])).tolist() == ["a", None, None]
+    assert label_words(pd.Series([True, False])).tolist() == ["True", "False"]
+    assert label_words(pd.Series(["a", None], dtype="category")).tolist() == ["a", None]
+    assert label_words(pd.Series([2**60, 2**60 + 1])).tolist() == [str(2**60), str(2**60 + 1)]
+
+
+# -- target ------------------------------------------------------------------------------------
+
+
+def test_target_by_name_and_number():
+    names = ["a", "b", "3"]
+    assert find_target(names, "b") == "b"
+    assert find_target(names, "1") == "a"
+    assert find_target(names, "3") == "3"
+    assert find_target(names, "-2") == "b"
+    assert find_target(["x", "Class"], None) == "Class"
+    for wrong, message in (("4", "number 4"), ("0", "number 0"), ("bb", "did you mean 'b'")):
+        with pytest.raises(DataError, match=message):
+            find_target(["a", "b", "c"], wrong)
+    with pytest.raises(DataError, match="--target"):
+        find_target(["a", "b"], None)
+
+
+def test_labels_keep_whole_numbers_and_words():
+    assert class_labels(pd.Series([1.0, 2.0, 1.0])).tolist() == [1, 2, 1]
+    assert class_labels(pd.Series([1, 2])).dtype == np.int64
+    assert class_labels(pd.Series(["a", "b"])).tolist() == ["a", "b"]
+    assert class_labels(pd.Series([True, False])).tolist() == ["True", "False"]
+    assert class_labels(pd.Series([0.5, 1.5, 0.5])).tolist() == ["0.5", "1.5", "0.5"]
+
+
+def test_regression_and_wrong_columns_are_refused():
+    rng = np.random.default_rng(0)
+    with pytest.raises(DataError, match="regression"):
+        class_labels(pd.Series(rng.normal(size=50)))
+    with pytest.raises(DataError, match="right column"):
+        class_labels(pd.Series([f"n{i}" for i in range(50)]))
+    with pytest.raises(DataError, match="one class only"):
+        class_labels(pd.Series(["a", "a"]))
