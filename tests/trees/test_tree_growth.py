@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from randomboost.projections.class_codes import ABOVE, BELOW, class_codes
 from randomboost.runtime.parallel import ThreadTeam
 from randomboost.trees import growth
-from randomboost.trees.forest import Forest, Passage, Tree
+from randomboost.trees.forest import Forest, Tree, TreePredictor
 from randomboost.trees.growth import Rules, find_units, grow_tree, mass_below, select_points
 
 ONE = ThreadTeam(1)
@@ -156,9 +156,9 @@ def gains_of_all_cuts(bins, codes, points, unit, rules, columns, numbers):
         for cut in range(rules.n_bins - 1):
             right = goes_right(codes[number][classes], bins[column][rows] > cut)
             sides = right, ~right
-            if min(h[side].sum() for side in sides) < rules.least_hessian:
+            if min(h[side].sum() for side in sides) < rules.min_hessian:
                 continue
-            if rules.least_points > 1 and min(side.sum() for side in sides) < rules.least_points:
+            if rules.min_points > 1 and min(side.sum() for side in sides) < rules.min_points:
                 continue
             gains[j, cut] = plain_gain(g, h, right, rules.ridge)
     return gains
@@ -166,14 +166,14 @@ def gains_of_all_cuts(bins, codes, points, unit, rules, columns, numbers):
 
 @pytest.mark.parametrize("by_class", [True, False])
 @pytest.mark.parametrize(
-    ("ridge", "least_hessian", "least_points"),
+    ("ridge", "min_hessian", "min_points"),
     [(0.5, 1e-3, 1), (0.0, 1e-3, 1), (2.0, 12.0, 1), (0.5, 1e-3, 25)],
 )
 @pytest.mark.parametrize("k", [2, 5, 40])
-def test_the_best_of_the_drawn_splits(k, ridge, least_hessian, least_points, by_class):
+def test_the_best_of_the_drawn_splits(k, ridge, min_hessian, min_points, by_class):
     for seed in range(4):
         bins, codes, _, points, unit = growable(k, 200 // k + 10, seed, by_class=by_class)
-        rules = Rules(2, 99, ridge, least_hessian, least_points, 9)
+        rules = Rules(2, 99, ridge, min_hessian, min_points, 9)
         grown = grown_on(bins, codes, points, unit, rules, n_drawn=15, key=seed, span=[2, 11])
         columns, numbers = np.empty((2, 15), dtype=np.int64)
         growth._draw(np.uint64(seed), 0, 15, np.array([2, 11]), len(codes), columns, numbers)
@@ -222,12 +222,12 @@ def depths_of(grown):
 
 @pytest.mark.parametrize("by_class", [True, False])
 @pytest.mark.parametrize(
-    ("max_leaves", "max_depth", "least_points"),
+    ("max_leaves", "max_depth", "min_points"),
     [(2, 99, 1), (7, 99, 1), (31, 99, 1), (31, 2, 1), (31, 4, 10), (10_000, 99, 1), (63, 99, 30)],
 )
-def test_a_grown_tree(max_leaves, max_depth, least_points, by_class):
+def test_a_grown_tree(max_leaves, max_depth, min_points, by_class):
     bins, codes, _, points, unit = growable(4, 90, 1, by_class=by_class)
-    rules = Rules(max_leaves, max_depth, 0.5, 1e-3, least_points, 9)
+    rules = Rules(max_leaves, max_depth, 0.5, 1e-3, min_points, 9)
     grown = grown_on(bins, codes, points, unit, rules)
     rows, classes, pairs = points
     g, h = unpacked(pairs, unit)
@@ -239,7 +239,7 @@ def test_a_grown_tree(max_leaves, max_depth, least_points, by_class):
     for node, part in enumerate(members):
         assert_allclose(grown.values[node], -g[part].sum() / (h[part].sum() + 0.5), rtol=1e-9)
         assert h[part].sum() >= 1e-3
-        assert len(part) >= least_points
+        assert len(part) >= min_points
         if not leaf[node]:
             right = np.isin(part, members[grown.splits[node, 4]])
             assert_allclose(grown.gains[node], plain_gain(g[part], h[part], right, 0.5), rtol=1e-6)
@@ -259,10 +259,10 @@ def test_a_grown_tree(max_leaves, max_depth, least_points, by_class):
 
 
 @pytest.mark.parametrize("n_threads", [2, 3])
-@pytest.mark.parametrize("least_points", [1, 5])
-def test_threads_grow_the_same_tree(monkeypatch, n_threads, least_points):
+@pytest.mark.parametrize("min_points", [1, 5])
+def test_threads_grow_the_same_tree(monkeypatch, n_threads, min_points):
     bins, codes, _, points, unit = growable(5, 120, 2)
-    rules = Rules(40, 99, 0.5, 1e-3, least_points, 9)
+    rules = Rules(40, 99, 0.5, 1e-3, min_points, 9)
     alone = grown_on(bins, codes, points, unit, rules)
     calls = []
     search = growth._search_in_parallel
@@ -346,14 +346,14 @@ def test_scores_of_a_forest(k, m, kind):
         expected.append(walked(tree, weight, values, codes, expected[-1]))
     scores = start.copy()
     for t, tree in enumerate(trees):  # one after the other
-        passage = Passage(tree, weights[t : t + 1], tree.thresholds, codes)
+        passage = TreePredictor(tree, weights[t : t + 1], tree.thresholds, codes)
         passage.add(values, scores, ONE)
         assert_array_equal(scores, expected[t + 1])
     forest = Forest(trees)
     for n_threads in (1, 3):
         together = start.copy()
         with ThreadTeam(n_threads) as team:
-            Passage(forest, weights, forest.thresholds, codes).add(values, together, team)
+            TreePredictor(forest, weights, forest.thresholds, codes).add(values, together, team)
         assert_array_equal(together, expected[-1])
 
 

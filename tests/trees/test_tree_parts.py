@@ -302,7 +302,7 @@ def test_slopes_by_differences(loss, k):
     scores, y, weight = scored(k)
     m = len(y)
     objective = make_objective(loss, y, k, weight)
-    found = objective.slopes(scores)
+    found = objective.derivatives(scores)
     assert found.gradients.shape == found.hessians.shape == (k, m)
     assert found.gradients.dtype == found.hessians.dtype == np.float64 if loss == "softmax" else 1
     assert_allclose(found.loss, plain_loss(loss, scores, y, weight), rtol=1e-6)
@@ -327,7 +327,7 @@ def test_slopes_by_differences(loss, k):
 
 def test_softmax_curvature():
     scores, y, weight = scored(4, m=30)
-    found = make_objective("softmax", y, 4, weight).slopes(scores)
+    found = make_objective("softmax", y, 4, weight).derivatives(scores)
     p = softmax(scores, axis=0)
     usual = 4 / 3 * p * (1 - p) * weight / weight.mean()
     assert (found.hessians >= usual * (1 - 1e-5)).all()
@@ -349,7 +349,7 @@ def test_large_scores_do_not_overflow(loss, dtype):
         np.zeros((4, 40)),
     ):
         objective = make_objective(loss, y, 4, np.ones(40))
-        found = objective.slopes(scores.astype(dtype))
+        found = objective.derivatives(scores.astype(dtype))
         assert np.isfinite(found.loss)
         assert np.isfinite(objective.loss(scores.astype(dtype)))
         assert np.isfinite(found.gradients).all()
@@ -361,7 +361,7 @@ def test_large_scores_do_not_overflow(loss, dtype):
 def test_the_slopes_of_sure_samples_keep_their_digits():
     y = np.zeros(3, dtype=np.int64)
     scores = np.array([[12.0, 20.0, 40.0], [0.0, 0.0, 0.0]], dtype=np.float32)
-    found = make_objective("softmax", y, 2, np.ones(3)).slopes(scores)
+    found = make_objective("softmax", y, 2, np.ones(3)).derivatives(scores)
     assert_allclose(found.gradients[0], -np.exp(-np.array([12.0, 20.0, 40.0])), rtol=1e-5)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..runtime.parallel import ThreadTeam
-from ..trees.forest import Forest, Passage, Tree
+from ..trees.forest import Forest, Tree, TreePredictor
 
 _BLOCK_BYTES = 1 << 22  # values of the samples that are scored together
 
@@ -43,7 +43,7 @@ class ForestScorer:
         used = np.unique(forest.columns[forest.columns >= 0]).astype(np.int64)
         self._along, self._n_used = view.along(used), len(used)
         self._forest = Forest([_renumbered(tree, used) for tree in forest])
-        self._passage = Passage(self._forest, weights, self._forest.thresholds, view.codes)
+        self._passage = TreePredictor(self._forest, weights, self._forest.thresholds, view.codes)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._arguments
@@ -100,6 +100,8 @@ class ForestScorer:
         values = self._view.values(X, self._along, team)
         scores = self._start(X.shape[0])
         for t, tree in enumerate(self._forest):
-            passage = Passage(tree, self._weights[t : t + 1], tree.thresholds, self._view.codes)
+            passage = TreePredictor(
+                tree, self._weights[t : t + 1], tree.thresholds, self._view.codes
+            )
             passage.add(values, self._view.by_row(scores), team)
             yield scores.copy()

@@ -11,7 +11,7 @@ from ..runtime.memory import check_memory
 from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import scrambled
 from ..trees.binning import bin_values, find_edges
-from ..trees.forest import Passage, Tree
+from ..trees.forest import Tree, TreePredictor
 from ..trees.gradients import make_objective
 from ..trees.growth import Rules, find_units, grow_tree, mass_below, select_points
 from .rounds import Model, Trainer, TrainingData
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _FLOOR = 0.5  # part of a family's share that does not depend on what its trees gained
 _MEMORY = 0.95  # how slowly what the families gained is forgotten
 _BLOCK_BYTES = 1 << 26  # values of the directions that are binned together
-_LEAST_HESSIAN = 1e-3
+_MIN_HESSIAN = 1e-3
 _SETTLED = 1e-7  # mean gradient at which nothing is left to learn
 
 
@@ -70,8 +70,8 @@ class TreeTrainer(Trainer):
             max_leaves=estimator._leaves(n_classes),
             max_depth=estimator.max_depth or 2**31,
             ridge=estimator._ridge(n_classes),
-            least_hessian=_LEAST_HESSIAN,
-            least_points=estimator.min_samples_leaf,
+            min_hessian=_MIN_HESSIAN,
+            min_points=estimator.min_samples_leaf,
             n_bins=n_bins,
         )
         self._n_drawn = [estimator._n_drawn(size) for size in np.diff(view.starts)]
@@ -109,7 +109,7 @@ class TreeTrainer(Trainer):
             for tree, weight in zip(start.hypotheses, start.weights, strict=True):
                 self._add(self._scores, tree, weight, values, tree.thresholds)
                 self._add_to_validation(tree, weight)
-        self._slopes = self._objective.slopes(self._scores)
+        self._derivatives = self._objective.derivatives(self._scores)
 
     def _first_scores(self, n_samples: int) -> NDArray[np.float32]:
         return np.repeat(self.baseline.astype(np.float32)[:, None], n_samples, axis=1)
@@ -144,7 +144,7 @@ class TreeTrainer(Trainer):
         self, scores: NDArray, tree: Tree, weight: float, values: NDArray, limits: NDArray
     ) -> None:
         """Add a weighted tree to scores."""
-        passage = Passage(tree, np.array([weight]), limits, self._view.codes)
+        passage = TreePredictor(tree, np.array([weight]), limits, self._view.codes)
         passage.add(values, self._view.by_row(scores), self._team)
 
     def _add_to_validation(self, tree: Tree, weight: float) -> None:
@@ -155,7 +155,7 @@ class TreeTrainer(Trainer):
         self, taken: NDArray, unit: NDArray, total: float, high: float, key: int
     ) -> tuple[tuple[NDArray, ...], float]:
         """Return the points to grow a tree on, and the share of the gradients left out."""
-        gradients, hessians = self._slopes.gradients, self._slopes.hessians
+        gradients, hessians = self._derivatives.gradients, self._derivatives.hessians
         low = np.float32(self._low)
         while (share := mass_below(gradients, taken, low) / total) > self._negligible:
             self._low *= 0.8
@@ -171,7 +171,7 @@ class TreeTrainer(Trainer):
     def step(self) -> dict[str, float] | str:
         """Run one round; return its loss and gain, or why there is no further round."""
         crowded = self._scores.size > self._most_points
-        unit, mass = find_units(*self._slopes[1:], 2.0 if crowded else 1.0)
+        unit, mass = find_units(*self._derivatives[1:], 2.0 if crowded else 1.0)
         if mass < _SETTLED * self._scores.shape[1]:
             return "all samples are fitted"
         number = len(self.model.hypotheses)
@@ -203,9 +203,9 @@ class TreeTrainer(Trainer):
             "low": np.array(self._low),
             "families": np.array([self._due, self._earned, self._tries]),
         }
-        self._slopes = self._objective.slopes(self._scores)
+        self._derivatives = self._objective.derivatives(self._scores)
         return {
-            "loss": self._slopes.loss,
+            "loss": self._derivatives.loss,
             "gain": gain,
             "left_out": left_out,
         }

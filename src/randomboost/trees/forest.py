@@ -251,7 +251,7 @@ def _add_scores_of_few(values, columns, limits, below, above, left, outputs, sta
                     n_waiting += 1
 
 
-class Passage:
+class TreePredictor:
     """Trees made ready for samples to go through.
 
     Parameters

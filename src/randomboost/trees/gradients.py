@@ -19,7 +19,7 @@ _LARGEST_STEP = np.float32(10.0)  # Newton's step where a true class has next to
 _BLOCK = 512  # samples whose classes are worked through together
 
 
-class Slopes(NamedTuple):
+class Derivatives(NamedTuple):
     """A loss and its derivatives.
 
     Parameters
@@ -108,7 +108,7 @@ class Softmax:
         chances = logsumexp(scores, axis=0) - scores[self._y, self._samples]
         return float(np.average(chances, weights=self._weight))
 
-    def slopes(self, scores: NDArray) -> Slopes:
+    def derivatives(self, scores: NDArray) -> Derivatives:
         """Return loss, gradients and hessians at scores (n_classes, n_samples).
 
         The next call puts its own into the same arrays.
@@ -122,7 +122,7 @@ class Softmax:
         total, others = np.zeros_like(p[:2])
         _derive(p, self._y, self._weight, self._factor, total, others, hessians)
         loss = float(np.average(np.log(total) - own, weights=self._weight))
-        return Slopes(loss, p, hessians)
+        return Derivatives(loss, p, hessians)
 
 
 class Pairwise:
@@ -160,7 +160,7 @@ class Pairwise:
         values[self._y, self._samples] = 0
         return float(np.average(values.sum(axis=0) / self._pairs, weights=self._weight))
 
-    def slopes(self, scores: NDArray) -> Slopes:
+    def derivatives(self, scores: NDArray) -> Derivatives:
         """Return loss, gradients and hessians at scores (n_classes, n_samples)."""
         margins = self._margins(scores)
         loss = self.loss(scores)
@@ -180,7 +180,7 @@ class Pairwise:
             out[self._y, self._samples] = 0
             out[self._y, self._samples] = sign * out.sum(axis=0)
             parts.append(out)
-        return Slopes(loss, *parts)
+        return Derivatives(loss, *parts)
 
 
 def make_objective(

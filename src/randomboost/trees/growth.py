@@ -232,7 +232,7 @@ def _right_sums(histogram, right_g, right_h):
 @kernel(inline="always")
 def _find_gains(right_g, right_h, sums, rules, unit, gains):
     """Gain of every cut of a drawn split."""
-    ridge, least_hessian = rules[0], rules[1]
+    ridge, min_hessian = rules[0], rules[1]
     unit_g, unit_h = unit[0], unit[1]
     total_g, total_h = sums[_GRADIENT], sums[_HESSIAN]
     before = total_g * total_g / (total_h + ridge)
@@ -241,11 +241,11 @@ def _find_gains(right_g, right_h, sums, rules, unit, gains):
         left_g, left_h = total_g - g, total_h - h
         gain = g * g * (left_h + ridge) + left_g * left_g * (h + ridge)
         gain = gain / ((h + ridge) * (left_h + ridge)) - before
-        gains[b] = gain if min(h, left_h) >= least_hessian else 0.0
+        gains[b] = gain if min(h, left_h) >= min_hessian else 0.0
 
 
 @kernel(inline="always")
-def _drop_thin_cuts(counts, n_points, least_points, gains):
+def _drop_thin_cuts(counts, n_points, min_points, gains):
     """Set the gain of cuts to 0 that leave fewer points than wanted on a side."""
     above, below = counts[ABOVE - 1], counts[BELOW - 1]
     right = np.int64(0)
@@ -253,7 +253,7 @@ def _drop_thin_cuts(counts, n_points, least_points, gains):
         right += above[b]
     for b in range(len(gains)):
         right += below[b] - above[b]
-        if min(right, n_points - right) < least_points:
+        if min(right, n_points - right) < min_points:
             gains[b] = 0.0
 
 
@@ -263,12 +263,12 @@ def _search(
     unit, n_bins, found, split,
 ):  # fmt: skip
     """Find the best of some drawn splits of a node; `sums` are its gradient and hessian."""
-    least_points = rules[2]
+    min_points = rules[2]
     runs = np.empty(codes.shape[1] + 1, np.int64)
     runs = runs[: _find_runs(classes, begin, end, runs) + 1]
     histograms = np.empty((_TOGETHER, 2, n_bins), np.int64)
-    counts = np.empty((_TOGETHER if least_points > 1 else 0, 2, n_bins), np.int64)
-    ones = np.empty(end if least_points > 1 else 0, np.int64)
+    counts = np.empty((_TOGETHER if min_points > 1 else 0, 2, n_bins), np.int64)
+    ones = np.empty(end if min_points > 1 else 0, np.int64)
     for p in range(len(ones)):
         ones[p] = 1
     ways, active = np.empty(_TOGETHER + 1, np.int64), np.empty(_TOGETHER + 1, np.int64)
@@ -280,13 +280,13 @@ def _search(
         stop = min(start + _TOGETHER, last)
         drawn = columns[start:stop], drawn_codes[start:stop]
         _fill_histograms(bins, codes, rows, classes, pairs, runs, *drawn, histograms, ways, active)
-        if least_points > 1:
+        if min_points > 1:
             _fill_histograms(bins, codes, rows, classes, ones, runs, *drawn, counts, ways, active)
         for j in range(start, stop):
             _right_sums(histograms[j - start], right_g, right_h)
             _find_gains(right_g, right_h, sums, rules, unit, gains)
-            if least_points > 1:
-                _drop_thin_cuts(counts[j - start], end - begin, least_points, gains)
+            if min_points > 1:
+                _drop_thin_cuts(counts[j - start], end - begin, min_points, gains)
             for b in range(n_bins - 1):
                 if gains[b] > found[0]:
                     found[0] = gains[b]
@@ -411,7 +411,7 @@ class Rules(NamedTuple):
         Largest number of leaves and of splits on a path.
     ridge : float
         Ridge penalty of the leaf values.
-    least_hessian, least_points : float
+    min_hessian, min_points : float
         Least sum of hessians, and least number of points, on either side of a split.
     n_bins : int
         Number of bins.
@@ -420,8 +420,8 @@ class Rules(NamedTuple):
     max_leaves: int
     max_depth: int
     ridge: float
-    least_hessian: float
-    least_points: float
+    min_hessian: float
+    min_points: float
     n_bins: int
 
 
@@ -495,7 +495,7 @@ def grow_tree(
     spans[0, 1] = len(rows)
     state = np.array([1, 0])
     ridge = max(rules.ridge, _LEAST_RIDGE)
-    limits_on = np.array([ridge, rules.least_hessian, rules.least_points])
+    limits_on = np.array([ridge, rules.min_hessian, rules.min_points])
     most_points = _PARALLEL if team.n_threads > 1 else len(rows)
     while True:
         _grow(
