@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from randomboost.projections.class_codes import ABOVE, BELOW, class_codes
 from randomboost.runtime.parallel import ThreadTeam
-from randomboost.trees import growth
+from randomboost.trees import growth, splitting
 from randomboost.trees.forest import Forest, Tree, TreePredictor
 from randomboost.trees.growth import Rules, find_units, grow_tree, mass_below, select_points
 
@@ -23,7 +23,7 @@ def goes_right(code, above):
 # -- points ------------------------------------------------------------------------------------
 
 
-def made_slopes(k=3, m=40, seed=0):
+def made_derivatives(k=3, m=40, seed=0):
     rng = np.random.default_rng(seed)
     gradients = (rng.standard_normal((k, m)) ** 3).astype(np.float32)
     hessians = rng.uniform(0.01, 1.0, (k, m)).astype(np.float32)
@@ -48,7 +48,7 @@ def unpacked(pairs, unit):
 
 
 def test_no_point_is_lost_without_limits():
-    gradients, hessians = made_slopes()
+    gradients, hessians = made_derivatives()
     taken = np.arange(40) % 3 != 0
     (rows, classes, pairs), unit, lost = selected(gradients, hessians, taken)
     assert lost == 0
@@ -60,7 +60,7 @@ def test_no_point_is_lost_without_limits():
 
 
 def test_rows_of_points_without_classes():
-    gradients, hessians = made_slopes()
+    gradients, hessians = made_derivatives()
     (rows, classes, pairs), unit, _ = selected(gradients, hessians, by_class=False)
     assert_array_equal(rows, np.arange(120))
     assert not classes.any()
@@ -68,7 +68,7 @@ def test_rows_of_points_without_classes():
 
 
 def test_small_gradients_are_left_out():
-    gradients, hessians = made_slopes()
+    gradients, hessians = made_derivatives()
     taken = np.arange(40) % 4 != 0
     size = np.abs(gradients)
     low = float(np.quantile(size, 0.4))
@@ -80,7 +80,7 @@ def test_small_gradients_are_left_out():
 
 @pytest.mark.parametrize("low", [0.0, 0.05])
 def test_drawn_points_have_no_bias(low):
-    gradients, hessians = made_slopes(m=30)
+    gradients, hessians = made_derivatives(m=30)
     size = np.abs(gradients.astype(np.float64))
     high = float(np.quantile(size, 0.8))
     n_keys = 2000
@@ -108,7 +108,7 @@ def test_drawn_points_have_no_bias(low):
 
 def test_units_keep_sums_in_their_half_of_a_word():
     for scale in (1e-20, 1.0, 1e20):
-        gradients, hessians = made_slopes(k=10, m=500)
+        gradients, hessians = made_derivatives(k=10, m=500)
         gradients, hessians = gradients * np.float32(scale), hessians * np.float32(scale)
         (_, _, pairs), unit, _ = selected(gradients, hessians)
         assert np.abs(pairs >> 32).sum() < 2**31
@@ -122,11 +122,11 @@ def test_units_keep_sums_in_their_half_of_a_word():
 
 
 def growable(k, m, seed, n_directions=12, n_bins=9, by_class=True):
-    """Bins, codes, slopes and points, with gradients that the first direction explains."""
+    """Bins, codes, derivatives and points, with gradients that the first direction explains."""
     rng = np.random.default_rng(seed)
     bins = rng.integers(0, n_bins, (n_directions, m if by_class else k * m), dtype=np.uint8)
     codes = class_codes(seed, k if by_class else 1)
-    gradients, hessians = made_slopes(k, m, seed)
+    gradients, hessians = made_derivatives(k, m, seed)
     signal = bins[0].reshape(-1, m) > n_bins // 2
     gradients += np.where(signal, 1, -1).astype(np.float32) * (1 + np.arange(k) % 2)[:, None]
     points, unit, _ = selected(gradients, hessians, by_class=by_class)
@@ -176,7 +176,7 @@ def test_the_best_of_the_drawn_splits(k, ridge, min_hessian, min_points, by_clas
         rules = Rules(2, 99, ridge, min_hessian, min_points, 9)
         grown = grown_on(bins, codes, points, unit, rules, n_drawn=15, key=seed, span=[2, 11])
         columns, numbers = np.empty((2, 15), dtype=np.int64)
-        growth._draw(np.uint64(seed), 0, 15, np.array([2, 11]), len(codes), columns, numbers)
+        splitting.draw_splits(np.uint64(seed), 0, 15, np.array([2, 11]), len(codes), columns, numbers)
         assert columns.min() >= 2
         assert columns.max() < 11
         gains = gains_of_all_cuts(bins, codes, points, unit, rules, columns, numbers)
@@ -265,10 +265,10 @@ def test_threads_grow_the_same_tree(monkeypatch, n_threads, min_points):
     rules = Rules(40, 99, 0.5, 1e-3, min_points, 9)
     alone = grown_on(bins, codes, points, unit, rules)
     calls = []
-    search = growth._search_in_parallel
+    search = growth.search_in_parallel
     monkeypatch.setattr(growth, "_PARALLEL", 20)
     monkeypatch.setattr(
-        growth, "_search_in_parallel", lambda *args: calls.append(1) or search(*args)
+        growth, "search_in_parallel", lambda *args: calls.append(1) or search(*args)
     )
     with ThreadTeam(n_threads) as team:
         together = grown_on(bins, codes, points, unit, rules, team=team)
@@ -346,8 +346,8 @@ def test_scores_of_a_forest(k, m, kind):
         expected.append(walked(tree, weight, values, codes, expected[-1]))
     scores = start.copy()
     for t, tree in enumerate(trees):  # one after the other
-        passage = TreePredictor(tree, weights[t : t + 1], tree.thresholds, codes)
-        passage.add(values, scores, ONE)
+        predictor = TreePredictor(tree, weights[t : t + 1], tree.thresholds, codes)
+        predictor.add(values, scores, ONE)
         assert_array_equal(scores, expected[t + 1])
     forest = Forest(trees)
     for n_threads in (1, 3):
