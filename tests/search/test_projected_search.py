@@ -16,8 +16,8 @@ from randomboost.runtime.parallel import ThreadTeam
 from randomboost.runtime.random_stream import DATA_STREAM
 from randomboost.search import projected, summed
 from randomboost.search.fixed_point import TIE_BITS, coarsened, to_fixed_point
-from randomboost.search.grid import MOST_BINS, bin_columns, bin_values
-from randomboost.search.heaviest import heavy_from, least_size
+from randomboost.search.grid import MAX_BINS, bin_columns, bin_values
+from randomboost.search.heaviest import heavy_from, min_size
 from randomboost.search.kept import LANES, KeptHistograms
 from randomboost.search.projected import ProjectedColumns
 from randomboost.search.sorted import SortedColumns, midpoints
@@ -61,7 +61,7 @@ def draw(data, n_samples=45, n_features=5, n_columns=70, *, seed=0):
 
 
 def columns_of(form, points, team=ALONE, *, exact=True, searched=None, **options):
-    """Return columns in the form that is asked for; "summed" is streamed without codes."""
+    """Return columns in the form that is asked for; "summed" is streamed without bins."""
     stored = points.n_columns * points.n_points
     needed = {
         "kept": stored + KeptHistograms.bytes_needed(points.n_columns, points.n_points),
@@ -192,24 +192,24 @@ class BruteForce:
 # ---- bins ---------------------------------------------------------------------------------------
 
 
-def assert_codes(values, codes, last_bin, max_bins):
+def assert_bins(values, bins, last_bin, max_bins):
     """Codes that rise with the values; no code too many, none empty at the ends."""
     order = np.argsort(values, kind="stable")
-    steps, rises = np.diff(codes[order].astype(int)), np.diff(values[order]) > 0
+    steps, rises = np.diff(bins[order].astype(int)), np.diff(values[order]) > 0
     assert (steps >= 0).all()
     assert (steps[~rises] == 0).all()
-    assert codes.dtype == np.uint8
-    assert codes.min() == 0
-    assert codes.max() == last_bin
+    assert bins.dtype == np.uint8
+    assert bins.min() == 0
+    assert bins.max() == last_bin
     assert last_bin <= max_bins - 1
 
 
 def bins_of(values, max_bins, n_classes=1):
     """Codes of any values; all that is asked of the points is how many there are."""
     points = SimpleNamespace(n_points=len(values), projection=SimpleNamespace(n_classes=n_classes))
-    codes, last_bin = bin_values(points, values, max_bins)
-    assert_codes(values, codes, last_bin, max_bins)
-    return codes, last_bin
+    bins, last_bin = bin_values(points, values, max_bins)
+    assert_bins(values, bins, last_bin, max_bins)
+    return bins, last_bin
 
 
 @pytest.mark.parametrize("width", [32, 64])
@@ -261,16 +261,16 @@ def test_few_values_have_their_own_bins(dtype, n_distinct, max_bins):
     rng = np.random.default_rng(0)
     numbers = np.concatenate([np.arange(n_distinct), rng.integers(n_distinct, size=2000)])
     values = (rng.permutation(numbers) - 0.5).astype(dtype)
-    codes, last_bin = bins_of(values, max_bins)
+    bins, last_bin = bins_of(values, max_bins)
     assert last_bin == min(n_distinct, max_bins) - 1
     if n_distinct <= max_bins:
-        np.testing.assert_array_equal(codes, values + 0.5)
+        np.testing.assert_array_equal(bins, values + 0.5)
 
 
 def test_uneven_counts_do_not_take_the_bins_of_rare_values():
     values = np.repeat(np.arange(5.0), [2000, 1, 1, 1, 500])
-    codes, _ = bins_of(values, 5)
-    np.testing.assert_array_equal(codes, values)
+    bins, _ = bins_of(values, 5)
+    np.testing.assert_array_equal(bins, values)
 
 
 @pytest.mark.parametrize("n", [2, 5, 100, 3000])
@@ -282,11 +282,11 @@ def test_one_outlier_has_its_own_bin(n, outlier):
             values[place] = base + outlier
             if values[place] == base:
                 continue
-            codes, last_bin = bins_of(values, 2)
+            bins, last_bin = bins_of(values, 2)
             assert last_bin == 1
             expected = np.full(n, values[place] < base)
             expected[place] = values[place] > base
-            np.testing.assert_array_equal(codes, expected)
+            np.testing.assert_array_equal(bins, expected)
 
 
 @pytest.mark.parametrize("value", [0.0, -2.5, 1e300, 5e-324])
@@ -299,19 +299,19 @@ def test_a_constant_column_has_one_bin(value):
 @pytest.mark.parametrize("shape", ["normal", "uniform", "exponential"])
 def test_bins_of_continuous_values_are_about_even(max_bins, shape):
     values = getattr(np.random.default_rng(1), shape)(size=50_000)
-    codes, last_bin = bins_of(values, max_bins)
+    bins, last_bin = bins_of(values, max_bins)
     assert last_bin == max_bins - 1
     share = 50_000 / max_bins
-    sizes = np.bincount(codes)
+    sizes = np.bincount(bins)
     assert np.mean((sizes > 0.4 * share) & (sizes < 1.8 * share)) > 0.95
     assert sizes.max() < 3 * share  # the outermost cells hold all that is farther out
 
 
 def binned(points, columns, max_bins):
-    codes = np.empty((len(columns), points.n_points), np.uint8)
+    bins = np.empty((len(columns), points.n_points), np.uint8)
     last_bins = np.empty(len(columns), np.int64)
-    bin_columns(points, columns, max_bins, codes, last_bins)
-    return codes, last_bins
+    bin_columns(points, columns, max_bins, bins, last_bins)
+    return bins, last_bins
 
 
 @every_data
@@ -320,13 +320,13 @@ def test_both_ways_to_the_same_bins(data, max_bins):
     for n_samples in (2, 45, 300):
         points = draw(data, n_samples, n_columns=9, seed=n_samples)
         chosen = np.array([8, 0, 3, 4])
-        codes, last_bins = binned(points, chosen, max_bins)
-        assert codes.shape == (4, points.n_points)
+        bins, last_bins = binned(points, chosen, max_bins)
+        assert bins.shape == (4, points.n_points)
         for at, column in enumerate(chosen):
             values = points.column(int(column))
-            assert_codes(values, codes[at], last_bins[at], max_bins)
+            assert_bins(values, bins[at], last_bins[at], max_bins)
             again, last_bin = bin_values(points, values, max_bins)
-            np.testing.assert_array_equal(codes[at], again)
+            np.testing.assert_array_equal(bins[at], again)
             assert last_bins[at] == last_bin
 
 
@@ -342,11 +342,11 @@ def test_both_ways_to_the_same_bins_of_any_features(n_features, dtype, tail):
     for data in (X, one, np.zeros((400, n_features)), np.ones((400, n_features))):
         projection = GaussianProjection(5, DATA_STREAM, 40, 3)  # more classes than are looked at
         points = ProjectedPoints(data.astype(dtype), projection, merge=False)
-        codes, last_bins = binned(points, np.arange(3), 64)
+        bins, last_bins = binned(points, np.arange(3), 64)
         for column in range(3):
             values = points.column(column)
-            assert_codes(values, codes[column], last_bins[column], 64)
-            np.testing.assert_array_equal(codes[column], bin_values(points, values, 64)[0])
+            assert_bins(values, bins[column], last_bins[column], 64)
+            np.testing.assert_array_equal(bins[column], bin_values(points, values, 64)[0])
         if data is one:
             assert (last_bins >= 1).all()
 
@@ -437,7 +437,7 @@ def test_a_part_of_the_columns(form, exact):
 
 
 @every_form
-def test_codes_in_small_batches(form, monkeypatch):
+def test_bins_in_small_batches(form, monkeypatch):
     monkeypatch.setattr(projected, "_BATCH_BYTES", 400)
     points = draw("float64", n_columns=30)
     every, oracle = np.arange(30), BruteForce(points)
@@ -556,11 +556,11 @@ def test_histogram_search_of_a_part_goes_by_the_heaviest_points(data, max_bins):
         columns_of(form, points, exact=False, max_bins=max_bins, searched=9)
         for form in ("stored", "streamed", "summed")
     ]
-    codes, last_bins = forms[0]._codes, forms[0]._last_bins
+    bins, last_bins = forms[0]._bins, forms[0]._last_bins
 
     def edges(weights, column):
         """Edges at the ends of the bins."""
-        right = [weights[codes[column] > b].sum() for b in range(last_bins[column])]
+        right = [weights[bins[column] > b].sum() for b in range(last_bins[column])]
         return np.abs(2 * np.array(right) - weights.sum())
 
     for weights in all_kinds(points, rng, 12):
@@ -586,7 +586,7 @@ def test_histogram_search_of_a_part_goes_by_the_heaviest_points(data, max_bins):
 
 
 @every_data
-def test_a_part_without_codes_does_not_depend_on_its_pieces_and_threads(data, monkeypatch):
+def test_a_part_without_bins_does_not_depend_on_its_pieces_and_threads(data, monkeypatch):
     points, rng = draw(data, 60), np.random.default_rng(11)
     options = dict(exact=False, max_bins=16, searched=9)
     rounds = [
@@ -629,7 +629,7 @@ def test_a_part_of_samples_that_are_almost_all_the_same(data, different):
 def test_the_least_size_of_a_bucket(sizes):
     buckets, _ = heavy_from(sizes, 0.0)
     for bucket in buckets:
-        np.testing.assert_array_equal(sizes >= least_size(int(bucket)), buckets >= bucket)
+        np.testing.assert_array_equal(sizes >= min_size(int(bucket)), buckets >= bucket)
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-30, 1.0, 1e30, 1e300])
@@ -662,7 +662,7 @@ def test_memory_decides_the_form():
     assert form_of(points, n_columns, 100, stored - 1) == "streamed"
     assert form_of(points, n_columns - 1, 100, kept) == "stored"
     assert form_of(points, 7, 10, stored) == "stored"
-    assert form_of(points, 7, 9, stored) == "streamed"  # most codes would never be looked at
+    assert form_of(points, 7, 9, stored) == "streamed"  # most bins would never be looked at
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])
@@ -678,7 +678,7 @@ def test_too_little_memory_even_for_streaming(n_threads):
 
 @pytest.mark.parametrize("data", ["float64", "csr"])
 @pytest.mark.parametrize("n_threads", [1, 2])
-def test_the_memory_of_a_part_without_codes_is_that_of_some_classes(data, n_threads, monkeypatch):
+def test_the_memory_of_a_part_without_bins_is_that_of_some_classes(data, n_threads, monkeypatch):
     points = draw(data)
     n_samples = points.n_points // N_CLASSES
     monkeypatch.setattr(projected, "_SUMMED_POINTS", 0)
@@ -710,17 +710,17 @@ def test_describe(exact):
         f"{kind} search, 1,100 dimensions of 3,000 points binned once (3 MiB)"
     )
     assert streamed.describe() == (
-        f"{kind} search, 1,100 dimensions of 3,000 points projected anew for every round"
+        f"{kind} search, 1,100 dimensions of 3,000 points projected again every round"
     )
 
 
 # ---- kept histograms ----------------------------------------------------------------------------
 
 
-def plain_histograms(kept, codes, shift):
+def plain_histograms(kept, bins, shift):
     """Sums of the kept weights by column, bin and sign."""
-    sums = np.zeros((len(codes), 64, 2), np.int64)
-    for column, row in enumerate(codes >> shift):
+    sums = np.zeros((len(bins), 64, 2), np.int64)
+    for column, row in enumerate(bins >> shift):
         for point, code in enumerate(row):
             sums[column, code, int(kept[point] < 0)] += kept[point]
     return sums
@@ -729,7 +729,7 @@ def plain_histograms(kept, codes, shift):
 def assert_histograms(columns, max_bins):
     kept, n_columns = columns._kept, columns.points.n_columns
     shift = max(0, int(np.ceil(np.log2(max_bins))) - 6)
-    expected = plain_histograms(kept._kept, columns._codes, shift)
+    expected = plain_histograms(kept._kept, columns._bins, shift)
     found = kept._histograms.reshape(-1, 64, 2, LANES)
     found = found.transpose(0, 3, 1, 2).reshape(-1, 64, 2)
     np.testing.assert_array_equal(found[:n_columns], expected)
@@ -784,7 +784,7 @@ def test_upper_bounds_without_lag_are_those_of_the_bins(kind):
     for weights in kind(points, np.random.default_rng(7), 5):
         fixed, bounds, best = bounds_and_edges(columns._kept, oracle, weights)
         mass = float(np.abs(fixed).sum())
-        for column, row in enumerate(columns._codes >> 1):
+        for column, row in enumerate(columns._bins >> 1):
             up = np.bincount(row, np.maximum(fixed, 0), 64)
             down = np.bincount(row, np.minimum(fixed, 0), 64)
             before = np.concatenate([[0.0], (up + down).cumsum()[:-1]])
@@ -806,14 +806,14 @@ def test_few_columns_pass_the_bounds():
 
 
 @pytest.mark.parametrize("n_columns", [1, 63, 64, 65])
-def test_codes_side_by_side(n_columns):
+def test_bins_side_by_side(n_columns):
     rng = np.random.default_rng(0)
-    codes = rng.integers(256, size=(n_columns, 77), dtype=np.uint8)
-    kept = KeptHistograms(n_columns, 77, MOST_BINS, ALONE)
+    bins = rng.integers(256, size=(n_columns, 77), dtype=np.uint8)
+    kept = KeptHistograms(n_columns, 77, MAX_BINS, ALONE)
     for number in range(-(-n_columns // LANES)):
-        kept.put(number, codes[number * LANES : (number + 1) * LANES])
+        kept.put(number, bins[number * LANES : (number + 1) * LANES])
     side_by_side = kept._blocks.transpose(0, 2, 1).reshape(-1, 77)
-    np.testing.assert_array_equal(side_by_side[:n_columns], codes >> 2)
+    np.testing.assert_array_equal(side_by_side[:n_columns], bins >> 2)
     assert (side_by_side[n_columns:] == 0).all()
 
 
@@ -847,26 +847,26 @@ def test_weights_in_units_and_the_heaviest_points(weights, share):
 
 @given(
     sums=arrays(np.int64, (20,), elements=st.integers(-5, 5)),
-    codes=arrays(np.uint8, (20,), elements=st.integers(0, 4)),
+    bins=arrays(np.uint8, (20,), elements=st.integers(0, 4)),
     some=st.lists(st.integers(0, 19), unique=True).map(sorted),
 )
 @settings(deadline=None, max_examples=60)
-def test_scan_of_some_points(sums, codes, some):
+def test_scan_of_some_points(sums, bins, some):
     """Edges at the ends of bins and bounds inside, of some points, all where none is named."""
-    codes[0], codes[19] = 0, 4
+    bins[0], bins[19] = 0, 4
     chosen = np.array(some or range(20))
     packed = np.where(sums < 0, -sums, sums << 32)[chosen]
     reached, bounds = np.zeros(1, np.int64), np.zeros(1, np.int64)
     names = np.array(some, np.uint32)
-    tables = codes[None], np.array([4]), np.array([0]), packed, names
+    tables = bins[None], np.array([4]), np.array([0]), packed, names
     projected._scan(*tables, reached, bounds, 0, 1)
-    weights, bins = sums[chosen], codes[chosen]
-    ends = [weights[bins > b].sum() - weights[bins <= b].sum() for b in range(4)]
+    weights, part = sums[chosen], bins[chosen]
+    ends = [weights[part > b].sum() - weights[part <= b].sum() for b in range(4)]
     assert reached[0] == np.abs(ends).max()
     inside = []
     for b in range(5):
         for sign in (-1, 1):
-            first = (bins < b) | ((bins == b) & (np.sign(weights) == sign))
+            first = (part < b) | ((part == b) & (np.sign(weights) == sign))
             inside.append(abs(weights.sum() - 2 * weights[first].sum()))
     assert bounds[0] == max(inside)
 

@@ -409,7 +409,7 @@ def test_threads_do_not_change_the_search(make, dtype, monkeypatch):
         if make is SortedColumns:
             np.testing.assert_array_equal(one.order, many.order)
         else:
-            np.testing.assert_array_equal(one.codes, many.codes)
+            np.testing.assert_array_equal(one.bins, many.bins)
 
 
 @searches
@@ -427,16 +427,16 @@ def test_blocks_do_not_change_the_search(make, monkeypatch):
 
 
 def assert_bins(columns, points, max_bins):
-    """Non-empty bins, rising thresholds, and codes that follow from the thresholds."""
+    """Non-empty bins, rising thresholds, and bins that follow from the thresholds."""
     for column in range(points.n_columns):
-        values, codes = points.column(column), columns.codes[column]
+        values, bins = points.column(column), columns.bins[column]
         thresholds, n_bins = columns.thresholds[column], columns.n_bins[column]
         assert 1 <= n_bins <= max_bins
         assert len(thresholds) == n_bins - 1
         assert (np.diff(thresholds) > 0).all()
-        np.testing.assert_array_equal(codes, np.searchsorted(thresholds, values, side="left"))
-        assert (np.bincount(codes, minlength=n_bins) > 0).all()
-        assert codes.max() == n_bins - 1
+        np.testing.assert_array_equal(bins, np.searchsorted(thresholds, values, side="left"))
+        assert (np.bincount(bins, minlength=n_bins) > 0).all()
+        assert bins.max() == n_bins - 1
 
 
 def best_edge_of_bins(columns, points, weights, subset):
@@ -472,7 +472,7 @@ def test_bins_of_larger_problems(dtype, max_bins):
     X, weights = draw(600, 7, dtype)
     for points, c in [(FeaturePoints(X), weights), projected(200, dtype=dtype)]:
         columns = BinnedColumns(points, ALONE, max_bins)
-        assert columns.codes.dtype == (np.uint8 if max_bins <= 256 else np.uint16)
+        assert columns.bins.dtype == (np.uint8 if max_bins <= 256 else np.uint16)
         assert_bins(columns, points, max_bins)
         every = np.arange(points.n_columns)
         best = best_edge_of_bins(columns, points, c, every)
@@ -483,7 +483,7 @@ def test_bins_of_larger_problems(dtype, max_bins):
 def test_bins_of_distinct_values_are_even(max_bins):
     values = np.random.default_rng(0).permutation(100).astype(float)
     columns = BinnedColumns(FeaturePoints(values[:, None]), ALONE, max_bins)
-    sizes = np.bincount(columns.codes[0])
+    sizes = np.bincount(columns.bins[0])
     assert len(sizes) == min(max_bins, 100)
     assert sizes.max() - sizes.min() <= 1
 
@@ -503,9 +503,9 @@ def test_without_a_limit_every_value_has_its_own_bin():
     columns = BinnedColumns(FeaturePoints(X), ALONE, None)
     assert_bins(columns, columns.points, 300)
     for column, values in enumerate(X.T):
-        distinct, codes = np.unique(values, return_inverse=True)
+        distinct, bins = np.unique(values, return_inverse=True)
         assert columns.n_bins[column] == len(distinct)
-        np.testing.assert_array_equal(columns.codes[column], codes)
+        np.testing.assert_array_equal(columns.bins[column], bins)
         middles = (distinct[:-1] + distinct[1:]) / 2
         np.testing.assert_allclose(columns.thresholds[column], middles, rtol=1e-12, atol=1e-15)
 

@@ -176,7 +176,9 @@ def test_the_best_of_the_drawn_splits(k, ridge, min_hessian, min_points, by_clas
         rules = Rules(2, 99, ridge, min_hessian, min_points, 9)
         grown = grown_on(bins, codes, points, unit, rules, n_drawn=15, key=seed, span=[2, 11])
         columns, numbers = np.empty((2, 15), dtype=np.int64)
-        splitting.draw_splits(np.uint64(seed), 0, 15, np.array([2, 11]), len(codes), columns, numbers)
+        splitting.draw_splits(
+            np.uint64(seed), 0, 15, np.array([2, 11]), len(codes), columns, numbers
+        )
         assert columns.min() >= 2
         assert columns.max() < 11
         gains = gains_of_all_cuts(bins, codes, points, unit, rules, columns, numbers)

@@ -17,7 +17,7 @@ from .experiments import Method
 from .published import CORRECTION_SECONDS, Figure
 
 Results = list[tuple[Cell, dict[str, Any]]]
-_LEAST_SPREAD = 0.1  # of the paper, where it prints 0.0, in % points
+_MIN_SPREAD = 0.1  # of the paper, where it prints 0.0, in % points
 
 
 def error_at(result: dict[str, Any], rounds: int | None = None) -> float:
@@ -105,7 +105,7 @@ class Entry:
         """Return ours less the paper's mean, in units of the paper's standard deviation."""
         if self.paper is None:
             return None
-        return (self.mean - self.paper[0]) / max(self.paper[1], _LEAST_SPREAD)
+        return (self.mean - self.paper[0]) / max(self.paper[1], _MIN_SPREAD)
 
     @property
     def reached(self) -> bool | None:

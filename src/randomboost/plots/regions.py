@@ -15,7 +15,7 @@ from scipy.ndimage import distance_transform_edt
 from ..preprocessing.categories import is_table
 from .style import color, dress, ink, marker, need, shorten, start
 
-_MOST_POINTS = 500
+_MAX_POINTS = 500
 
 
 class RegionsDisplay:
@@ -118,8 +118,8 @@ class RegionsDisplay:
             y = np.asarray(y)
             chosen = np.isin(y, classes) & ~np.isnan(values).any(axis=1)
             rows = np.flatnonzero(chosen)
-            if len(rows) > _MOST_POINTS:
-                rows = np.random.default_rng(0).choice(rows, _MOST_POINTS, replace=False)
+            if len(rows) > _MAX_POINTS:
+                rows = np.random.default_rng(0).choice(rows, _MAX_POINTS, replace=False)
             points, point_codes = values[rows], np.searchsorted(classes, y[rows])
         names = tuple(
             str(X.columns[column]) if is_table(X) else f"feature {column}" for column in columns

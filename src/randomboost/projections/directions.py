@@ -22,7 +22,7 @@ from ..runtime.random_stream import CHOICE_STREAM, DIRECTION_STREAM, normals, un
 FAMILIES = ("axis", "sparse", "gaussian", "lda")
 _MANY_FEATURES = 32  # from here on mixtures of many features count less
 _FEW = 3  # features of a sparse direction where no density is given
-_MOST_LDA_FEATURES = 40
+_MAX_LDA_FEATURES = 40
 _LDA_POOL = 400  # features that discriminants are made of, where there are more
 _LDA_SAMPLES = 10_000  # samples that they are estimated from
 _ROWS = 64  # samples that are projected side by side
@@ -216,7 +216,7 @@ def find_discriminants(
     with np.errstate(over="ignore", invalid="ignore"):  # data without scaling; see `_fisher`
         means, scatter, present = _class_moments(X, y, sample_weight, pool, rng)
     totals = np.bincount(y, sample_weight)[present]
-    most = min(len(pool), _MOST_LDA_FEATURES)
+    most = min(len(pool), _MAX_LDA_FEATURES)
     chosen, values = [], []
     for v in range(count):
         few = int(np.ceil(most * rng.uniform(0.3, 1.0)))

@@ -1,1 +1,1 @@
-"""Stump search: sorted columns (exact), binned columns (histogram), all codes at once (proj)."""
+"""Stump search: over sorted columns, binned columns, projected columns, or with class codes."""

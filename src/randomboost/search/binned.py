@@ -1,8 +1,8 @@
-"""Stump search over columns kept as small integer codes (histograms).
+"""Stump search over columns kept as bin numbers (histograms).
 
-With `max_bins` the codes are quantile bins and a search is approximate; without it every
-distinct value is a bin of its own and a search is exact, which suits raw features with few
-distinct values.
+With `max_bins` the bins are quantiles and a search is approximate; without it every distinct
+value has a bin of its own and a search is exact, which suits raw features with few distinct
+values.
 """
 
 from __future__ import annotations
@@ -17,16 +17,15 @@ from ..runtime.parallel import ThreadTeam
 from .fixed_point import TIE_BITS, edges, to_fixed_point
 from .sorted import _BLOCK_VALUES, _LARGEST, argsort_rows, midpoints
 
-_FEW_VALUES = 400_000  # codes to look at, below which a second thread does not pay
+_FEW_VALUES = 400_000  # below this a second thread does not pay
 
 
 @kernel
-def _assign_bins(values, order, max_bins, codes, last_of_bin):
-    """Give every point its bin and note the last sorted position of every bin.
+def _assign_bins(values, order, max_bins, bins, last_of_bin):
+    """Find the bin of every point and the last sorted position of every bin.
 
-    A bin ends at the first change of value after its share of the points is full, or at any change
-    while there are bins enough for all that are left.
-    Returns the number of bins.
+    A bin ends at the first change of value after it has its share of the points, or at any change
+    while there are enough bins for all values that are left. Returns the number of bins.
     """
     n = len(values)
     bin_number = 0
@@ -35,7 +34,7 @@ def _assign_bins(values, order, max_bins, codes, last_of_bin):
         if values[order[i - 1]] < values[order[i]]:
             changes_left += 1
     for i in range(n):
-        codes[order[i]] = bin_number
+        bins[order[i]] = bin_number
         if i + 1 < n and values[order[i]] < values[order[i + 1]]:
             left = max_bins - bin_number
             begun = last_of_bin[bin_number - 1] + 1 if bin_number > 0 else 0
@@ -49,18 +48,18 @@ def _assign_bins(values, order, max_bins, codes, last_of_bin):
 
 
 @kernel
-def scan_binned(codes, n_bins, weights, columns, lowest, highest, start, stop):
+def scan_binned(bins, n_bins, weights, columns, lowest, highest, start, stop):
     """Extreme prefix sums of the weights over the bins, for `columns[start:stop]`."""
-    n = codes.shape[1]
+    n = bins.shape[1]
     width = n_bins.max()
     even = np.empty(width, np.int64)
     odd = np.empty(width, np.int64)
     for at in range(start, stop):
-        row = codes[columns[at]]
+        row = bins[columns[at]]
         even[:] = 0
         odd[:] = 0
         i = 0
-        while i + 1 < n:  # two histograms: neighbours in the same bin do not wait
+        while i + 1 < n:  # two histograms: neighbours in the same bin do not wait for each other
             even[row[i]] += weights[i]
             odd[row[i + 1]] += weights[i + 1]
             i += 2
@@ -78,9 +77,9 @@ def scan_binned(codes, n_bins, weights, columns, lowest, highest, start, stop):
 
 
 @kernel
-def _search_few(codes, n_bins, weights, columns, tie_bits):
+def _search_few(bins, n_bins, weights, columns, tie_bits):
     """Best column and cut on one thread, by the same rule as `scan_binned` and `edges`."""
-    n = codes.shape[1]
+    n = bins.shape[1]
     sums = np.empty(n_bins.max(), np.int64)
     total = weights.sum()
     half = np.int64(1) << (tie_bits - 1)
@@ -90,7 +89,7 @@ def _search_few(codes, n_bins, weights, columns, tie_bits):
     for column in columns:
         sums[: n_bins[column]] = 0
         for i in range(n):
-            sums[codes[column, i]] += weights[i]
+            sums[bins[column, i]] += weights[i]
         prefix = np.int64(0)
         best_here = np.int64(-1)
         cut_here = -1
@@ -108,14 +107,14 @@ def _search_few(codes, n_bins, weights, columns, tie_bits):
 
 
 @kernel
-def _search_gini(codes, n_bins, weights, columns):
+def _search_gini(bins, n_bins, weights, columns):
     """Column and cut with the largest ``(sum c)^2 / sum |c|``, summed over both sides.
 
     That is the cut with the lowest weighted Gini impurity of the signs of c.
     """
-    n = codes.shape[1]
+    n = bins.shape[1]
     width = 2 * n_bins.max()
-    sums = np.empty(4 * width)  # by bin and sign; four of them where neighbours would wait
+    sums = np.empty(4 * width)  # by bin and sign; four where neighbours would wait for each other
     size = np.abs(weights)
     sign = (weights < 0).astype(np.int64)
     spread = sign + width * (np.arange(n) & 3)  # the place of a point within its bin
@@ -128,7 +127,7 @@ def _search_gini(codes, n_bins, weights, columns):
         n_here = n_bins[column]
         lanes = 4 if n_here <= 64 else 1
         sums[: (lanes - 1) * width + 2 * n_here] = 0.0
-        row = codes[column]
+        row = bins[column]
         place = spread if lanes == 4 else sign
         for i in range(n):
             sums[2 * np.int64(row[i]) + place[i]] += size[i]
@@ -151,7 +150,7 @@ def _search_gini(codes, n_bins, weights, columns):
 
 
 class BinnedColumns:
-    """All columns of a point set as bin codes.
+    """All columns of a point set as bin numbers.
 
     Parameters
     ----------
@@ -160,12 +159,12 @@ class BinnedColumns:
     team : ThreadTeam
         Threads.
     max_bins : int or None
-        Largest number of bins of a column; None gives every distinct value its own.
+        Maximum number of bins per column; None for one per distinct value.
 
     Attributes
     ----------
-    codes : ndarray of shape (n_columns, n_points)
-        Bin of every point, rising with the value.
+    bins : ndarray of shape (n_columns, n_points)
+        Bin of every point, in the order of the values.
     n_bins : ndarray of shape (n_columns,)
         Number of bins of every column.
     thresholds : list of ndarray
@@ -185,7 +184,7 @@ class BinnedColumns:
             f"the bins of {n_columns:,} features of {n_points:,} samples",
             'use fewer samples or features, or search="histogram" with max_bins=256',
         )
-        self.codes = np.empty((n_columns, n_points), dtype=kind)
+        self.bins = np.empty((n_columns, n_points), dtype=kind)
         self.n_bins = np.ones(n_columns, np.int64)
         self.thresholds: list[NDArray] = [np.empty(0)] * n_columns
         block = max(1, min(n_columns, _BLOCK_VALUES // n_points))
@@ -197,7 +196,7 @@ class BinnedColumns:
             values = points.block(np.arange(start, stop))
             argsort_rows(values, order)
             for row, by_value, v in zip(values, order, range(start, stop), strict=True):
-                n_bins = _assign_bins(row, by_value, limit, self.codes[v], last_of_bin)
+                n_bins = _assign_bins(row, by_value, limit, self.bins[v], last_of_bin)
                 ends = last_of_bin[: n_bins - 1]
                 self.n_bins[v] = n_bins
                 self.thresholds[v] = midpoints(row[by_value[ends]], row[by_value[ends + 1]])
@@ -217,18 +216,18 @@ class BinnedColumns:
         Returns
         -------
         tuple of (column, threshold) or None
-            None where no column has two bins.
+            None if no column has two bins.
         """
         fixed = to_fixed_point(weights)
         n_values = len(columns) * self.points.n_points
-        if n_values < _FEW_VALUES:  # one call: the parts below would cost more than the search
-            column, cut = _search_few(self.codes, self.n_bins, fixed, columns, TIE_BITS)
+        if n_values < _FEW_VALUES:  # one call: what follows would cost more than the search
+            column, cut = _search_few(self.bins, self.n_bins, fixed, columns, TIE_BITS)
             return None if column < 0 else (column, float(self.thresholds[column][cut]))
         lowest = np.empty(len(columns), np.int64)
         highest = np.empty(len(columns), np.int64)
 
         def scan(start: int, stop: int) -> None:
-            scan_binned(self.codes, self.n_bins, fixed, columns, lowest, highest, start, stop)
+            scan_binned(self.bins, self.n_bins, fixed, columns, lowest, highest, start, stop)
 
         self._team.run(scan, len(columns), grain=1 + 100_000 // self.points.n_points)
         reached = edges(lowest, highest, int(fixed.sum()))
@@ -238,7 +237,7 @@ class BinnedColumns:
             return None
         column = int(columns[at])
         sums = np.zeros(int(self.n_bins[column]), np.int64)
-        np.add.at(sums, self.codes[column], fixed)
+        np.add.at(sums, self.bins[column], fixed)
         prefix = np.cumsum(sums)[:-1]
         cut = int(np.abs(2 * prefix - fixed.sum()).argmax())
         return column, float(self.thresholds[column][cut])
@@ -256,7 +255,7 @@ class BinnedColumns:
         Returns
         -------
         tuple of (column, threshold) or None
-            None where no column has two bins.
+            None if no column has two bins.
         """
-        column, cut = _search_gini(self.codes, self.n_bins, weights, columns)
+        column, cut = _search_gini(self.bins, self.n_bins, weights, columns)
         return None if column < 0 else (int(column), float(self.thresholds[column][cut]))

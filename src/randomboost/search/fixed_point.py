@@ -30,8 +30,8 @@ def _rounded(weights, factor):
 def to_fixed_point(weights: NDArray) -> NDArray[np.int64]:
     """Return the weights in units of a power of two, about 2**-61 of their absolute sum.
 
-    The power is the same for sums that differ by rounding only; their usual value 2 is not near
-    a place where it changes.
+    Sums that differ by rounding only have the same power: their usual value, 2, is not near a
+    place where it changes.
 
     Parameters
     ----------
@@ -45,13 +45,13 @@ def to_fixed_point(weights: NDArray) -> NDArray[np.int64]:
     """
     exponent = math.frexp(1.5 * float(np.abs(weights).sum()))[1]
     shift = _BITS - exponent
-    if abs(shift) < 1000:  # a power of two that is a number: multiplying by it is exact
+    if abs(shift) < 1000:  # the power of two is representable: multiplying by it is exact
         return _rounded(weights, 2.0**shift)
     return np.rint(np.ldexp(weights, shift)).astype(np.int64)
 
 
 def coarsened(edge: Any) -> Any:
-    """Return edges in units so large that rounding does not tell equals apart.
+    """Return edges in units so large that rounding does not separate equal ones.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def edges(lowest: NDArray[np.int64], highest: NDArray[np.int64], total: int) -> 
     """Return the best edge of each column from its extreme prefix sums.
 
     A stump with +1 above its threshold has the edge ``total - 2 prefix``, the opposite stump
-    the negative of that. Edges are coarsened so that rounding does not decide between equals.
+    the negative of that. Edges are coarsened so that rounding does not decide between equal ones.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def edges(lowest: NDArray[np.int64], highest: NDArray[np.int64], total: int) -> 
 
 
 def mass(weights: NDArray[np.int64], outputs_positive: NDArray[np.bool_]) -> int:
-    """Return the coarsened edge of a stump, given where it says +1.
+    """Return the coarsened edge of a stump, given where its output is +1.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""Bin codes of projected dimensions, one byte a point, made without sorting.
+"""Bins of projected dimensions, one byte per point, made without sorting.
 
-A column is laid over a fine grid of cells; neighbouring cells are then put together into bins of
-about equal numbers of points. Codes rise with the values exactly, so a search may rely on them:
-all points of a lower bin have lower values.
+A column is laid over a fine grid of cells; neighbouring cells are then merged into bins of about
+equal numbers of points. The order of bins is exactly that of the values: all points of a lower bin
+have lower values.
 """
 
 from __future__ import annotations
@@ -16,19 +16,21 @@ from numpy.typing import NDArray
 from ..projections.points import ProjectedPoints, project_row
 from ..runtime.compiling import kernel
 
-MOST_BINS = 256
-CELLS_A_BIN = 8
-_SAMPLE = 256  # points that decide where the grid lies
+MAX_BINS = 256
+CELLS_PER_BIN = 8
+_SAMPLE = 256  # points that determine the grid
 
 
 @kernel
 def span(sample):
     """Find the ends of the grid of a column from a sample of its values.
 
-    It covers the middle 90 % of the sample and half as much on either side; what is farther out
-    falls into the outermost cells.
+    It covers the middle 90 % of the sample and half as much on either side; values further out
+    fall into the outermost cells.
     """
-    n_out = len(sample) // 20 + 1  # the values that are kept in order: the smallest, the largest
+    n_out = (
+        len(sample) // 20 + 1
+    )  # of the smallest and of the largest values, which are kept sorted
     least = np.empty(n_out, sample.dtype)
     most = np.empty(n_out, sample.dtype)
     for i in range(len(sample)):
@@ -52,15 +54,15 @@ def span(sample):
 
 
 @kernel
-def cells_a_unit(low, high, n_cells):
-    """Cells a unit of value."""
+def cells_per_unit(low, high, n_cells):
+    """Compute the number of cells per unit of value."""
     width = high - low
     return min(n_cells / width, 1e300) if width > 0.0 and width < np.inf else 0.0
 
 
 @kernel
 def cells_of(values, low, scale, n_cells, cells):
-    """Cell of every value; by way of 32 bits, for which processors have an instruction."""
+    """Cell of every value; through int32, for which processors have an instruction."""
     last = n_cells - 1.0
     for i in range(len(values)):
         place = (np.float64(values[i]) - low) * scale
@@ -77,31 +79,31 @@ def ends(values, low, high):
 
 
 @kernel
-def fine_codes(values, n_cells):
-    """Cells of an even grid over all values as codes, from 0 on, and the last one."""
+def fine_bins(values, n_cells):
+    """Use the cells of an even grid over all values as bins; return them and the last one."""
     low, high = ends(values, np.inf, -np.inf)
-    scale = cells_a_unit(low, high, n_cells)
-    codes = np.empty(len(values), np.uint16)
+    scale = cells_per_unit(low, high, n_cells)
+    bins = np.empty(len(values), np.uint16)
     last = np.int64(0)
     for i in range(len(values)):
         place = (np.float64(values[i]) - low) * scale
-        codes[i] = np.uint16(min(max(place, 0.0), n_cells - 1.0))
-        last = max(last, np.int64(codes[i]))
-    return codes, last
+        bins[i] = np.uint16(min(max(place, 0.0), n_cells - 1.0))
+        last = max(last, np.int64(bins[i]))
+    return bins, last
 
 
 @kernel
 def group_cells(counts, n, max_bins, bin_of_cell):
-    """Put cells with these counts of n points together into bins; return the last bin.
+    """Merge cells with these counts of n points into bins; return the last bin.
 
-    A bin ends when it has its share of the points, or at any cell while there are bins enough
-    for all cells that are left.
+    A bin ends when it has its share of the points, or at any cell while there are enough bins for
+    all cells that are left.
     """
     left = 0
     for cell in range(len(counts)):
         left += counts[cell] > 0
     before = np.int64(0)  # points in the cells before, times max_bins
-    full = n  # what this is when the current bin has its share
+    full = n  # value of `before` at which the current bin has its share
     current = 0
     for cell in range(len(counts)):
         count = counts[cell]
@@ -116,24 +118,24 @@ def group_cells(counts, n, max_bins, bin_of_cell):
 
 
 @kernel
-def _bins_of(cells, max_bins, counts, bin_of_cell, codes):
-    """Put cells together into bins and give every point its code; return the last bin."""
+def _bins_of(cells, max_bins, counts, bin_of_cell, bins):
+    """Merge cells into bins and find the bin of every point; return the last bin."""
     n = len(cells)
     counts[:] = 0
     for i in range(n):
         counts[cells[i]] += 1
     last = group_cells(counts, n, max_bins, bin_of_cell)
     for i in range(n):
-        codes[i] = bin_of_cell[cells[i]]
+        bins[i] = bin_of_cell[cells[i]]
     return last
 
 
 @kernel
-def _bin_projections(features, directions, classes, few, max_bins, codes, last_bins):
+def _bin_projections(features, directions, classes, few, max_bins, bins, last_bins):
     """Project dense features (d, m) on directions (k, columns, d) and bin every column.
 
-    The values of one class at a time are in memory, so the grid comes from a first look at the
-    features `few` of some samples, for the given classes.
+    Only the values of one class are in memory at a time, so the grid comes from the features `few`
+    of some samples, for the given classes.
     """
     n_classes, n_columns, _ = directions.shape
     n_samples = features.shape[1]
@@ -141,42 +143,42 @@ def _bin_projections(features, directions, classes, few, max_bins, codes, last_b
     sample = np.empty(len(classes) * n_few, features.dtype)
     row = np.empty(n_samples, features.dtype)
     cells = np.empty(n_classes * n_samples, np.uint16)
-    n_cells = CELLS_A_BIN * max_bins
+    n_cells = CELLS_PER_BIN * max_bins
     counts = np.empty(n_cells, np.int32)
     bin_of_cell = np.empty(n_cells, np.uint8)
     for v in range(n_columns):
         for c in range(len(classes)):
             project_row(few, directions[classes[c], v], sample[c * n_few : (c + 1) * n_few])
         low, high = span(sample)
-        if not low < high:  # too uniform a sample: the ends of all values
+        if not low < high:  # the sample is too uniform: use the range of all values
             low = np.inf
             high = -np.inf
             for r in range(n_classes):
                 project_row(features, directions[r, v], row)
                 low, high = ends(row, low, high)
-        scale = cells_a_unit(low, high, n_cells)
+        scale = cells_per_unit(low, high, n_cells)
         for r in range(n_classes):
             project_row(features, directions[r, v], row)
             cells_of(row, low, scale, n_cells, cells[r * n_samples : (r + 1) * n_samples])
-        last_bins[v] = _bins_of(cells, max_bins, counts, bin_of_cell, codes[v])
+        last_bins[v] = _bins_of(cells, max_bins, counts, bin_of_cell, bins[v])
 
 
 @kernel
-def _bin_values(values, sample, max_bins, codes):
-    """Bin one column whose values are there; return the last bin."""
+def _bin_values(values, sample, max_bins, bins):
+    """Bin one column of known values; return the last bin."""
     low, high = span(sample)
     if not low < high:
         low, high = ends(values, np.inf, -np.inf)
-    n_cells = CELLS_A_BIN * max_bins
+    n_cells = CELLS_PER_BIN * max_bins
     cells = np.empty(len(values), np.uint16)
-    cells_of(values, low, cells_a_unit(low, high, n_cells), n_cells, cells)
+    cells_of(values, low, cells_per_unit(low, high, n_cells), n_cells, cells)
     counts = np.empty(n_cells, np.int32)
     bin_of_cell = np.empty(n_cells, np.uint8)
-    return _bins_of(cells, max_bins, counts, bin_of_cell, codes)
+    return _bins_of(cells, max_bins, counts, bin_of_cell, bins)
 
 
 def sampled_points(points: ProjectedPoints) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return some classes and some samples: their points decide where a grid lies."""
+    """Return some classes and some samples, whose points determine the grid."""
     n_classes = points.projection.n_classes
     n_samples = points.n_points // n_classes
     classes = np.unique(np.linspace(0, n_classes - 1, min(n_classes, 32)).astype(np.int64))
@@ -187,7 +189,7 @@ def sampled_points(points: ProjectedPoints) -> tuple[NDArray[np.int64], NDArray[
 def bin_values(
     points: ProjectedPoints, values: NDArray, max_bins: int
 ) -> tuple[NDArray[np.uint8], int]:
-    """Return the codes of one column whose values are known, and its last bin.
+    """Return the bins of one column whose values are known, and its last bin.
 
     Parameters
     ----------
@@ -196,7 +198,7 @@ def bin_values(
     values : ndarray of shape (n_points,)
         Their values.
     max_bins : int
-        Largest number of bins, at most `MOST_BINS`.
+        Maximum number of bins, at most `MAX_BINS`.
 
     Returns
     -------
@@ -207,38 +209,38 @@ def bin_values(
     sampled = (
         classes[:, None] * (points.n_points // points.projection.n_classes) + samples
     ).ravel()
-    codes = np.empty(len(values), np.uint8)
-    return codes, _bin_values(values, values[sampled], max_bins, codes)
+    bins = np.empty(len(values), np.uint8)
+    return bins, _bin_values(values, values[sampled], max_bins, bins)
 
 
 def bin_columns(
     points: ProjectedPoints,
     columns: NDArray[np.int64],
     max_bins: int,
-    codes: NDArray[np.uint8],
+    bins: NDArray[np.uint8],
     last_bins: NDArray[np.int64],
 ) -> None:
-    """Make the codes of some columns.
+    """Find the bins of some columns.
 
     Parameters
     ----------
     points : ProjectedPoints
         The points.
     columns : ndarray of int64
-        Which columns.
+        Columns to bin.
     max_bins : int
-        Largest number of bins, at most `MOST_BINS`.
-    codes : ndarray of shape (n_columns, n_points)
-        Receives the codes.
+        Maximum number of bins, at most `MAX_BINS`.
+    bins : ndarray of shape (n_columns, n_points)
+        Receives the bins.
     last_bins : ndarray of shape (n_columns,)
         Receives the last bin of every column. Bin 0 and the last one hold points.
     """
     features: Any = points.features
     if sp.issparse(features):
         for at, column in enumerate(columns):
-            codes[at], last_bins[at] = bin_values(points, points.column(int(column)), max_bins)
+            bins[at], last_bins[at] = bin_values(points, points.column(int(column)), max_bins)
     else:
         directions = points.directions(columns)
         classes, samples = sampled_points(points)
         few = np.ascontiguousarray(features[:, samples])
-        _bin_projections(features, directions, classes, few, max_bins, codes, last_bins)
+        _bin_projections(features, directions, classes, few, max_bins, bins, last_bins)

@@ -1,4 +1,4 @@
-"""Which points carry the weight: sizes in buckets of a quarter octave, found without sorting."""
+"""The heaviest points, found without sorting: weights in buckets of a quarter octave."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from ..runtime.compiling import kernel
 
 N_BUCKETS = 2048
-_SHIFT = 21  # what is left of a float32: the exponent and two bits of the fraction
+_SHIFT = 21  # keeps the exponent and two bits of the fraction of a float32
 
 
 @kernel
@@ -38,17 +38,17 @@ def heavy_from(sizes, spared):
     return buckets, first_heavy(masses, spared)
 
 
-def least_size(bucket: int) -> np.float32:
+def min_size(bucket: int) -> np.float32:
     """Return the smallest size in a bucket.
 
     Parameters
     ----------
     bucket : int
-        Its number.
+        Number of the bucket.
 
     Returns
     -------
     numpy.float32
-        All sizes from here on are in this bucket or a heavier one.
+        Sizes from here on are in this bucket or a heavier one.
     """
     return np.array([bucket << _SHIFT], np.uint32).view(np.float32)[0]

@@ -1,4 +1,4 @@
-"""The search of RBoost-proj: the best stump and the best code v together (logWeak).
+"""The search of RBoost-proj: the best stump and the best class code v together (logWeak).
 
 For code v the signed weights of the samples are ``c_iv = sum_r C_ir P_rv``: n sets of weights,
 but of rank k. So the sums below every cut are taken once for the k columns of C, and one small
@@ -16,15 +16,15 @@ from ..runtime.parallel import ThreadTeam
 from .binned import BinnedColumns
 
 _RELATIVE_TIE = 1e-11  # edges this close count as equal; the first one wins
-_LONGEST = 256  # cuts that are looked at in any case
-_ROUNDING = 1e-9  # what a bound may be off by
-_WORTHWHILE = 1e-3  # a cut that gains less than this share over no cut at all is not made
+_LONGEST = 256  # cuts that are always evaluated
+_ROUNDING = 1e-9  # relative error of a bound
+_WORTHWHILE = 1e-3  # a cut must gain this share over no cut at all
 
 
 @kernel
-def _sums_below_cuts(codes, n_bins, first_cut, weights, sums, start, stop):
+def _sums_below_cuts(bins, n_bins, first_cut, weights, sums, start, stop):
     """``sums[cut, r]``: weights of class r below every cut of the features start .. stop."""
-    n_samples = codes.shape[1]
+    n_samples = bins.shape[1]
     n_classes = weights.shape[1]
     for j in range(start, stop):
         n_cuts = n_bins[j] - 1
@@ -33,7 +33,7 @@ def _sums_below_cuts(codes, n_bins, first_cut, weights, sums, start, stop):
             for r in range(n_classes):
                 sums[at + cut, r] = 0.0
         for i in range(n_samples):
-            cut = np.int64(codes[j, i])
+            cut = np.int64(bins[j, i])
             if cut < n_cuts:
                 for r in range(n_classes):
                     sums[at + cut, r] += weights[i, r]
@@ -85,7 +85,7 @@ def first_of_best(values: NDArray) -> int:
 
 
 class JointSearch:
-    """Joint search over stumps on features, constant ones too, and over the n codes of a round.
+    """Joint search over stumps on features, also constant ones, and over the n codes of a round.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class JointSearch:
 
         def add(start: int, stop: int) -> None:
             _sums_below_cuts(
-                self._columns.codes,
+                self._columns.bins,
                 self._columns.n_bins,
                 self._first_cut,
                 weights,
@@ -148,10 +148,10 @@ class JointSearch:
     def largest_edges(
         self, weights: NDArray, codes: NDArray, offsets: NDArray, n_best: int = 1
     ) -> tuple[NDArray, NDArray]:
-        """Return the largest absolute edge of any stump, for the codes where it matters.
+        """Return the largest absolute edge of any stump, exact for the best codes.
 
-        A cut's edge is at most the length of its sums times that of the code. So the longest sums
-        come first, and of the others only those that could still change the best codes.
+        The edge of a cut is at most the norm of its sums times that of the code. So the longest
+        sums come first, and of the others only those that could still change the best codes.
 
         Parameters
         ----------
@@ -160,15 +160,14 @@ class JointSearch:
         codes : ndarray of shape (n_classes, n_codes)
             The round's slice P_t of the projections.
         offsets : ndarray of shape (n_codes,)
-            What is added to the edge of every code.
+            Terms to add to the edge of every code.
         n_best : int, default=1
-            The edges of this many codes, those of the largest sums of offset and edge, are wanted.
+            Number of codes, those with the largest sums of offset and edge, whose edges are exact.
 
         Returns
         -------
         tuple of ndarray
-            The edges, shape (n_codes,), at most the true ones for the other codes, and the
-            `edge_sums` of C.
+            The edges, shape (n_codes,), lower bounds for the other codes, and the `edge_sums` of C.
         """
         sums = self.edge_sums(weights)
         lengths = np.sqrt(np.einsum("ij,ij->i", sums, sums))

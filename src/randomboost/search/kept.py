@@ -1,10 +1,10 @@
-"""Histograms of all dimensions that are kept from round to round and refreshed where needed.
+"""Histograms of all dimensions, kept from round to round and updated where needed.
 
-For every dimension the positive and the negative weight in each of 64 bins is kept, for weights
-that may lag behind the true ones. A round moves only the points whose weight has drifted most, in
-all dimensions, until the weight that still lags could change no prefix sum by more than a part of
-the best edge. The kept histograms then bound every dimension's edge from above: prefix sum at a
-bin, plus what the bin's own points could add, plus what lags. Few dimensions pass.
+For every dimension the positive and the negative weight in each of 64 bins are kept, for weights
+that may lag behind the true ones. A round updates only the points whose weight has changed most, in
+all dimensions, until the remaining lag cannot change any prefix sum by more than a part of the best
+edge. The kept histograms then bound the edge of every dimension from above: the prefix sum at a
+bin, plus what the points of the bin could add, plus the lag. Few dimensions pass this bound.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
 from .heaviest import heavy_from
 
-LANES = 64  # dimensions side by side: the codes of one point are one cache line
+LANES = 64  # dimensions side by side: the bins of one point are one cache line
 _BINS = 64
 _ROW = 2 * _BINS * LANES  # histogram entries of one block: bin, sign, lane
-_AHEAD = 32  # points whose codes are fetched together, which hides the latency of memory
-_UNITS = float(2**28)  # absolute sum of the kept weights when they are made anew
-_FIRST_LAG = 0.2  # share of the best edge by which prefix sums may lag, at first
-_MOST_LAG = 0.5
-_BALANCE = 10  # the work of scanning rises with the lag faster than that of moving falls
+_AHEAD = 32  # points whose bins are fetched together, which hides the latency of memory
+_UNITS = float(2**28)  # absolute sum of the kept weights when they are reset
+_INITIAL_LAG = 0.2  # share of the best edge by which prefix sums may lag
+_MAX_LAG = 0.5
+_BALANCE = 10  # with the lag, the work of scanning grows faster than that of updating falls
 
 
 @kernel
-def _interleave(codes, shift, block):
-    """Write codes (columns, points) as ``block[point, lane]``, in coarser bins."""
-    n_columns, n_points = codes.shape
+def _interleave(bins, shift, block):
+    """Write bins (columns, points) as ``block[point, lane]``, in coarser bins."""
+    n_columns, n_points = bins.shape
     for start in range(0, n_points, 64):
         stop = min(start + 64, n_points)
         for lane in range(n_columns):
-            row = codes[lane]
+            row = bins[lane]
             for i in range(start, stop):
                 block[i, lane] = row[i] >> shift
     for lane in range(n_columns, block.shape[1]):
@@ -42,7 +42,7 @@ def _interleave(codes, shift, block):
 
 
 def _common_scale(weights: NDArray, kept: NDArray, scale: float) -> float:
-    """Return the scale at which most true weights agree with the kept ones: a median ratio."""
+    """Return the scale at which most true weights equal the kept ones: a median ratio."""
     step = max(1, len(weights) // 512)
     weights, kept = weights[::step], kept[::step]
     known = (kept != 0) & (weights != 0)
@@ -57,9 +57,9 @@ def _common_scale(weights: NDArray, kept: NDArray, scale: float) -> float:
 
 @kernel
 def _refresh(weights, kept, scale, tolerated, points, signs, changes):
-    """Move the kept weights that lag most; list the moves; return their number and the lags.
+    """Update the kept weights that lag most; list the changes; return their number and the lags.
 
-    The lags are the most that the weights left behind could add to a prefix sum, and take from it,
+    The lags are bounds on what the other weights could add to a prefix sum, and subtract from it,
     in kept units.
     """
     n = len(weights)
@@ -75,7 +75,9 @@ def _refresh(weights, kept, scale, tolerated, points, signs, changes):
             new = np.int32(np.rint(scale * weights[i]))
             old = kept[i]
             if new != old:
-                if (new < 0) != (old < 0) and old != 0:  # leaves one sign's bins for the other's
+                if (new < 0) != (
+                    old < 0
+                ) and old != 0:  # from the bins of one sign to those of the other
                     points[n_moves] = i
                     signs[n_moves] = old < 0
                     changes[n_moves] = -old
@@ -99,7 +101,7 @@ def _refresh(weights, kept, scale, tolerated, points, signs, changes):
 def _move(blocks, histograms, points, signs, changes, start, stop):
     """Add the changes to the histograms of the blocks start .. stop.
 
-    `blocks` holds the codes of eight dimensions in a word.
+    A word of `blocks` holds the bins of eight dimensions.
     """
     n_moves = len(points)
     words = LANES // 8
@@ -120,14 +122,14 @@ def _move(blocks, histograms, points, signs, changes, start, stop):
                 for w in range(words):
                     word = fetched[u, w]
                     for j in range(8):
-                        code = (word >> np.uint64(8 * j)) & np.uint64(255)
-                        place = code * np.uint64(2 * LANES) + base + np.uint64(8 * w + j)
+                        bin_number = (word >> np.uint64(8 * j)) & np.uint64(255)
+                        place = bin_number * np.uint64(2 * LANES) + base + np.uint64(8 * w + j)
                         histogram[place] += change
 
 
 @kernel
 def _extremes(histograms, lowest, highest, start, stop):
-    """Bounds of the prefix sums inside all bins, for the blocks start .. stop."""
+    """Bounds on the prefix sums inside all bins, for the blocks start .. stop."""
     prefix = np.empty(LANES, np.int32)
     for b in range(start, stop):
         histogram = histograms[b]
@@ -145,14 +147,14 @@ def _extremes(histograms, lowest, highest, start, stop):
 
 
 class KeptHistograms:
-    """Upper bounds of the edges of all dimensions, from histograms kept between rounds.
+    """Upper bounds on the edges of all dimensions, from histograms kept between rounds.
 
     Parameters
     ----------
     n_columns, n_points : int
         Numbers of dimensions and points.
     max_bins : int
-        Number of bins of the codes that `put` receives.
+        Number of bins of the columns that `put` receives.
     team : ThreadTeam
         Threads.
     """
@@ -168,7 +170,7 @@ class KeptHistograms:
         self._kept = np.zeros(n_points, np.int32)
         self._scale = 0.0
         self._tolerated = 0.0  # in units of the true weights
-        self._lag = _FIRST_LAG
+        self._lag = _INITIAL_LAG
         self._moved = 0
         self._moves = (
             np.empty(2 * n_points, np.int64),
@@ -178,25 +180,25 @@ class KeptHistograms:
 
     @staticmethod
     def bytes_needed(n_columns: int, n_points: int) -> int:
-        """Return the memory of all histograms and codes."""
+        """Return the bytes of all histograms and bins."""
         n_blocks = -(-n_columns // LANES)
         return n_blocks * (LANES * n_points + 4 * _ROW) + 44 * n_points
 
-    def put(self, number: int, codes: NDArray[np.uint8]) -> None:
-        """Take the codes of the block of `LANES` columns with the given number."""
-        _interleave(codes, self._shift, self._blocks[number])
+    def put(self, number: int, bins: NDArray[np.uint8]) -> None:
+        """Store the bins of the block of `LANES` columns with the given number."""
+        _interleave(bins, self._shift, self._blocks[number])
 
     def note_scanned(self, n_columns: int) -> None:
-        """Balance the two kinds of work: columns that passed the bounds, and points moved."""
+        """Balance the two kinds of work: scanning columns and updating points."""
         scanned, moved = n_columns * len(self._kept), self._moved * self._n_columns
-        self._lag = min(self._lag * (1.05 if _BALANCE * scanned < moved else 0.95), _MOST_LAG)
+        self._lag = min(self._lag * (1.05 if _BALANCE * scanned < moved else 0.95), _MAX_LAG)
 
     def note_best(self, edge: float) -> None:
-        """Take note of the best edge of a round, which tells how far weights may lag."""
+        """Set how far weights may lag from the best edge of a round."""
         self._tolerated = 0.5 * self._lag * edge
 
     def upper_bounds(self, weights: NDArray[np.int64], total: int) -> NDArray:
-        """Return for every column a number that its best edge does not exceed.
+        """Return an upper bound on the best edge of every column.
 
         Parameters
         ----------
@@ -231,8 +233,6 @@ class KeptHistograms:
             _extremes(self._histograms, lowest, highest, start, stop)
 
         self._team.run(refresh, n_blocks)
-        low = lowest.ravel()[: self._n_columns] - (
-            down + 1.0
-        )  # the ones stand for rounding of the lags
+        low = lowest.ravel()[: self._n_columns] - (down + 1.0)  # 1 for the rounding of the lags
         high = highest.ravel()[: self._n_columns] + (up + 1.0)
         return np.maximum(total - 2.0 * low / scale, 2.0 * high / scale - total)

@@ -1,7 +1,7 @@
-"""The stumps of many dichotomies of the same samples, all found in one pass over the data.
+"""The best stumps of many dichotomies of the same samples, found in one pass over the data.
 
-For every sample the signed weights of all dichotomies lie side by side, so that adding a sample to
-its bin adds a whole row.
+The signed weights of a sample for all dichotomies lie side by side, so that a sample adds a whole
+row to its bin.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from .binned import BinnedColumns
 
 
 @kernel
-def _search(codes, n_bins, weights, features, cuts, edges, start, stop):
+def _search(bins, n_bins, weights, features, cuts, edges, start, stop):
     """Best feature, cut and signed edge of the dichotomies start .. stop."""
-    n_features, n_samples = codes.shape
+    n_features, n_samples = bins.shape
     width = stop - start
     sums = np.empty((n_bins.max(), width))
     total = np.zeros(width)
@@ -28,7 +28,7 @@ def _search(codes, n_bins, weights, features, cuts, edges, start, stop):
     for f in range(n_features):
         sums[: n_bins[f]] = 0.0
         for i in range(n_samples):
-            row = sums[codes[f, i]]
+            row = sums[bins[f, i]]
             weight = weights[i, start:stop]
             for j in range(width):
                 row[j] += weight[j]
@@ -81,7 +81,7 @@ class DichotomySearch:
 
         def scan(start: int, stop: int) -> None:
             _search(
-                self._columns.codes,
+                self._columns.bins,
                 self._columns.n_bins,
                 weights,
                 features,
@@ -91,7 +91,7 @@ class DichotomySearch:
                 stop,
             )
 
-        self._team.run(scan, n, grain=1 + 200_000 // self._columns.codes.size)
+        self._team.run(scan, n, grain=1 + 200_000 // self._columns.bins.size)
         thresholds = np.array(
             [
                 self._columns.thresholds[f][cut] if cut >= 0 else -np.inf

@@ -1,18 +1,18 @@
-"""Stump search over projected dimensions: the exact best, at a fraction of the plain scan's work.
+"""Exact stump search over projected dimensions, at a fraction of the work of a plain scan.
 
 Three steps, each on fewer dimensions than the one before:
 
-1. an upper bound of every dimension's edge, from histograms kept between rounds (`kept`) or from
-   the heaviest points alone;
-2. for dimensions whose bound reaches the best edge known so far, the histogram of all points:
-   the edges at the ends of the bins, and a bound of those inside;
-3. for the few that are still in the race, the exact search inside the bins that matter.
+1. an upper bound on the edge of every dimension, from histograms kept between rounds (`kept`) or
+   from the heaviest points alone;
+2. for dimensions whose bound reaches the best edge so far, the histogram of all points: the edges
+   at the ends of the bins, and a bound on those inside;
+3. for the few candidates that are left, the exact search inside the bins that matter.
 
-With ``exact=False`` the ends of the bins are all that is searched, and step 3 is left out; where a
-search looks at a part of the dimensions, step 1 alone chooses one of them, by its edge on the
-heaviest points: the next search looks at others anyway. The codes of the dimensions are in memory
-where they fit (`grid`), else made anew whenever they are looked at, or not made at all where a part
-of many points is searched (`summed`); the stump found is the same.
+With ``exact=False`` only the ends of the bins are searched, without step 3; a search of a part of
+the dimensions chooses one of them by step 1 alone, by its edge on the heaviest points, because the
+next search looks at other dimensions anyway. The bins (`grid`) are kept in memory if they fit, else
+recomputed for every search, or not computed at all if a part of many points is searched (`summed`);
+the stump is the same.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..runtime.compiling import kernel
 from ..runtime.memory import check_memory
 from ..runtime.parallel import ThreadTeam
 from .fixed_point import TIE_BITS, coarsened, to_fixed_point
-from .grid import bin_columns, bin_values, fine_codes
+from .grid import bin_columns, bin_values, fine_bins
 from .heaviest import heavy_from
 from .kept import LANES, KeptHistograms
 from .sorted import midpoints
@@ -34,28 +34,28 @@ from .summed import SummedPart
 
 EXACT_BINS = 128  # of an exact search, where bins only save work
 HISTOGRAM_BINS = 64  # of a search between bins
-_FIRST_LOOK = 8  # dimensions that are searched first, to learn what a good edge is
-_TIE = 2.0**TIE_BITS  # edges this close may count as equal
+_FIRST_LOOK = 8  # dimensions that are searched first, for a good edge to compare with
+_TIE = 2.0**TIE_BITS  # edges that differ by less may count as equal
 _UNITS = float(2**29)  # absolute sum of packed weights: sums fit into 32 bits
 _TINY = float(np.finfo(np.float64).tiny)
-_SAFETY = 1.0 + 1e-12  # of bounds that are computed with rounding
-_LAG = 0.2  # share of the best edge that the points left out of a first look may weigh
-_NEGLIGIBLE = 0.1  # share of the weight whose points have no say in a search of a part
-_ALL = np.empty(0, np.uint32)  # names no points: all of them
-_STREAMED_BYTES = 3  # for every point and thread
-_MANY_POINTS = 50_000  # above this the bins are too large to sort some of them: finer ones
+_SAFETY = 1.0 + 1e-12  # allows for rounding in bounds
+_LAG = 0.2  # weight of the points left out at first, as a share of the best edge
+_NEGLIGIBLE = 0.1  # share of the weight that a search of a part ignores
+_ALL = np.empty(0, np.uint32)  # no point numbers: all points
+_STREAMED_BYTES = 3  # per point and thread
+_MANY_POINTS = 50_000  # above this finer bins are used: sorting one would take too long
 _FINE_CELLS = 1 << 16
-_SUMMED_POINTS = 200_000  # from here on a part that is not kept is added up without codes
-_BATCH_BYTES = 1 << 26  # codes that one thread makes at a time when they are not kept
+_SUMMED_POINTS = 200_000  # from here on a part that is not stored is summed up without bins
+_BATCH_BYTES = 1 << 26  # bins that a thread computes at a time if they are not stored
 
 
 @kernel(fastmath={"reassoc"})
 def _weigh(weights, unit, spared):
     """Weights in units, and the points that carry all but about `spared` units.
 
-    Packed weights have the positive ones in the upper and the negative ones in the lower 32 bits.
-    Returns them, the heavy points, their packed weights, what the others weigh, and what is lost by
-    rounding, both in units: no edge is off by more.
+    A packed weight is in the upper 32 bits if it is positive, else in the lower ones. Returns the
+    packed weights, the heavy points, their packed weights, and bounds on the error of an edge, in
+    units: the weight of the other points, and the loss by rounding.
     """
     n = len(weights)
     packed = np.empty(n, np.int64)
@@ -74,7 +74,7 @@ def _weigh(weights, unit, spared):
     points = np.empty(n, np.uint32)
     chosen = np.empty(n, np.int64)
     count = 0
-    for i in range(n):  # without branches, which nobody could guess
+    for i in range(n):  # without branches, which would be hard to predict
         points[count] = i
         chosen[count] = packed[i]
         count += buckets[i] >= first and packed[i] != 0
@@ -82,12 +82,12 @@ def _weigh(weights, unit, spared):
 
 
 @kernel
-def _add_up(codes, rows, packed, points, histograms):
-    """Histograms of some points of four rows of codes, or of all points if none is given.
+def _add_up(bins, rows, packed, points, histograms):
+    """Histograms of some points of four rows of bins, or of all points if none is given.
 
-    Four at a time, so that a bin need not wait for the one before.
+    Four rows at a time, so that additions do not wait for each other.
     """
-    row0, row1, row2, row3 = codes[rows[0]], codes[rows[1]], codes[rows[2]], codes[rows[3]]
+    row0, row1, row2, row3 = bins[rows[0]], bins[rows[1]], bins[rows[2]], bins[rows[3]]
     sums0, sums1, sums2, sums3 = histograms[0], histograms[1], histograms[2], histograms[3]
     for b in range(histograms.shape[1]):
         sums0[b] = sums1[b] = sums2[b] = sums3[b] = 0
@@ -101,11 +101,11 @@ def _add_up(codes, rows, packed, points, histograms):
 
 
 @kernel
-def _scan(codes, last_bins, rows, packed, points, reached, bounds, start, stop):
-    """Edges of ``rows[start:stop]`` of the codes over the given points, or all if none is given.
+def _scan(bins, last_bins, rows, packed, points, reached, bounds, start, stop):
+    """Edges of ``rows[start:stop]`` of the bins over the given points, or all if none is given.
 
     `reached` is the largest absolute edge at the end of a bin (-1 where there is one bin only),
-    `bounds`, unless it is empty, what no cut of any kind exceeds.
+    `bounds`, unless it is empty, an upper bound on the edge of any cut.
     """
     whole = np.int64(0)
     for i in range(len(packed)):
@@ -119,7 +119,7 @@ def _scan(codes, last_bins, rows, packed, points, reached, bounds, start, stop):
     for first in range(start, stop, 4):
         for j in range(4):
             four[j] = rows[min(first + j, stop - 1)]
-        _add_up(codes, four, packed, points, histograms)
+        _add_up(bins, four, packed, points, histograms)
         for at in range(first, min(first + 4, stop)):
             histogram = histograms[at - first]
             n_bins = last_bins[rows[at]] + 1
@@ -145,16 +145,16 @@ def _scan(codes, last_bins, rows, packed, points, reached, bounds, start, stop):
 
 
 @kernel
-def _sums_before(codes, last_bin, weights, before, wanted):
-    """Sum of the weights before every bin; and the bins inside which the best cut could lie."""
+def _sums_before(bins, last_bin, weights, before, wanted):
+    """Sum up the weights before every bin; find the bins inside which the best cut could be."""
     n_bins = last_bin + 1
     positive = np.zeros(n_bins, np.int64)
     negative = np.zeros(n_bins, np.int64)
     for i in range(len(weights)):
         if weights[i] < 0:
-            negative[codes[i]] += weights[i]
+            negative[bins[i]] += weights[i]
         else:
-            positive[codes[i]] += weights[i]
+            positive[bins[i]] += weights[i]
     before[0] = 0
     for b in range(n_bins):
         before[b + 1] = before[b] + positive[b] + negative[b]
@@ -169,11 +169,11 @@ def _sums_before(codes, last_bin, weights, before, wanted):
 
 
 @kernel
-def _cut_between_bins(codes, last_bin, weights, values):
+def _cut_between_bins(bins, last_bin, weights, values):
     """Find the first of the best cuts between bins: its edge, and the values below and above."""
     sums = np.zeros(last_bin + 1, np.int64)
     for i in range(len(weights)):
-        sums[codes[i]] += weights[i]
+        sums[bins[i]] += weights[i]
     total = sums.sum()
     prefix = np.int64(0)
     best = np.int64(-1)
@@ -186,18 +186,18 @@ def _cut_between_bins(codes, last_bin, weights, values):
     below = -np.inf
     above = np.inf
     for i in range(len(values)):
-        inside = codes[i] <= cut
+        inside = bins[i] <= cut
         below = max(below, values[i] if inside else -np.inf)
         above = min(above, np.inf if inside else values[i])
     return best, below, above
 
 
 @kernel
-def _walk(members, codes, weights, values, before, total):
-    """First of the best cuts between different values, walking through points in their order.
+def _walk(members, bins, weights, values, before, total):
+    """First of the best cuts between different values, for points in the order of their values.
 
-    Points of unwanted bins are left out: a cut beside such a bin has less than the best edge, so it
-    does not win. Returns the edge and the two values, which are equal where no cut exists.
+    Points of unwanted bins are left out: a cut beside such a bin has less than the best edge.
+    Returns the edge and the two values, which are equal if there is no cut.
     """
     best = np.int64(-1)
     below = values[members[0]]
@@ -206,8 +206,8 @@ def _walk(members, codes, weights, values, before, total):
     for at in range(len(members) - 1):
         here = members[at]
         following = members[at + 1]
-        if at == 0 or codes[members[at - 1]] != codes[here]:
-            prefix = before[codes[here]]
+        if at == 0 or bins[members[at - 1]] != bins[here]:
+            prefix = before[bins[here]]
         prefix += weights[here]
         edge = abs(total - 2 * prefix)
         if edge > best and values[here] < values[following]:
@@ -218,7 +218,7 @@ def _walk(members, codes, weights, values, before, total):
 
 
 class ProjectedColumns:
-    """The dimensions of projected points, ready for searches.
+    """The dimensions of projected points, prepared for searches.
 
     Parameters
     ----------
@@ -227,22 +227,22 @@ class ProjectedColumns:
     team : ThreadTeam
         Threads.
     exact : bool
-        Search all cuts instead of those between bins, and all points instead of the heaviest
-        where a search looks at a part of the dimensions.
+        Search all cuts instead of those between bins, and, in a search of a part of the
+        dimensions, by all points instead of the heaviest.
     max_bins : int
-        Number of bins a dimension, at most 256.
+        Number of bins per dimension, at most 256.
     searched : int
-        How many dimensions a search will look at.
+        Number of dimensions that a search looks at.
     searches : int
-        How many searches will be made, about.
+        Approximate number of searches.
     max_memory : int
-        Bytes that the codes may take.
+        Bytes that the bins may take.
 
     Attributes
     ----------
     form : {"kept", "stored", "streamed"}
-        Where the codes are: in memory with histograms kept between searches, in memory, or made
-        anew for every search.
+        Where the bins are: in memory with histograms kept between searches, in memory, or
+        recomputed for every search.
     """
 
     def __init__(
@@ -260,7 +260,7 @@ class ProjectedColumns:
         self._team = team
         self._exact = exact
         self._part = not exact and searched < points.n_columns
-        # a choice by some points and bins only need not know the last digits of the values
+        # a choice by some points and bins does not need the last digits of the values
         self._rough = points.in_single_precision() if self._part else points
         self._max_bins = max_bins
         self._best = 0.0  # edge of the last search
@@ -282,7 +282,7 @@ class ProjectedColumns:
             needed = _STREAMED_BYTES * n_points
             if self._part and n_points >= _SUMMED_POINTS:
                 self._summed = SummedPart(points, self._rough, team, max_bins)
-                needed = self._summed.bytes_a_thread
+                needed = self._summed.bytes_per_thread
             check_memory(
                 needed * team.n_threads,
                 f"the dimensions of {n_points:,} points that are searched at the same time",
@@ -290,24 +290,24 @@ class ProjectedColumns:
                 max_memory,
             )
             return
-        self._codes = np.empty((n_columns, n_points), np.uint8)
+        self._bins = np.empty((n_columns, n_points), np.uint8)
         self._last_bins = np.empty(n_columns, np.int64)
 
         def make(number: int) -> None:
             part = slice(number * LANES, min((number + 1) * LANES, n_columns))
             columns = np.arange(part.start, part.stop)
-            bin_columns(self._rough, columns, max_bins, self._codes[part], self._last_bins[part])
+            bin_columns(self._rough, columns, max_bins, self._bins[part], self._last_bins[part])
             if self._kept is not None:
-                self._kept.put(number, self._codes[part])
+                self._kept.put(number, self._bins[part])
 
         team.for_each(make, -(-n_columns // LANES))
 
     def describe(self) -> str:
-        """Return in words how the dimensions are searched."""
+        """Describe how the dimensions are searched."""
         points = f"{self.points.n_columns:,} dimensions of {self.points.n_points:,} points"
         kind = "exact" if self._exact else "histogram"
         if self.form == "streamed":
-            return f"{kind} search, {points} projected anew for every round"
+            return f"{kind} search, {points} projected again every round"
         return f"{kind} search, {points} binned once ({self._bytes / 2**20:,.0f} MiB)"
 
     def search(self, weights: NDArray, columns: NDArray[np.int64]) -> tuple[int, float] | None:
@@ -323,7 +323,7 @@ class ProjectedColumns:
         Returns
         -------
         tuple of (column, threshold) or None
-            None where no column has two different values.
+            None if no column has two different values.
         """
         if self.points.n_points < 2:
             return None
@@ -353,14 +353,14 @@ class ProjectedColumns:
             self._kept.note_scanned(int(looked_at.sum()))
         if not self._exact:
             bounds = np.where(reached < 0, -np.inf, reached + unit * lost)
-        in_race = np.flatnonzero(bounds >= max(reached.max() - unit * lost - _TIE, 0.0))
-        return self._decide(fixed, columns[in_race], bounds[in_race])
+        candidates = np.flatnonzero(bounds >= max(reached.max() - unit * lost - _TIE, 0.0))
+        return self._decide(fixed, columns[candidates], bounds[candidates])
 
     def _search_part(
         self, weights: NDArray, columns: NDArray[np.int64]
     ) -> tuple[int, float] | None:
         """Choose a column by the heaviest points, and its cut between bins by all of them."""
-        unit = max(float(dasum(weights)) / _UNITS, _TINY)  # without an array of the sizes
+        unit = max(float(dasum(weights)) / _UNITS, _TINY)  # without an array of absolute values
         spared = _NEGLIGIBLE * _UNITS
         if self._summed is not None:
             found = self._summed.search(weights, unit, spared, columns)
@@ -371,26 +371,26 @@ class ProjectedColumns:
             packed, heavy, chosen, _, _ = _weigh(weights, unit, spared)
             column = int(columns[self._scan(chosen, columns, heavy, bounded=False)[0].argmax()])
             if self.form == "streamed":
-                made, last_bins = self._make_codes(np.array([column]))
-                codes, last_bin = made[0], last_bins[0]
+                made, last_bins = self._make_bins(np.array([column]))
+                bins, last_bin = made[0], last_bins[0]
             else:
-                codes, last_bin = self._codes[column], self._last_bins[column]
+                bins, last_bin = self._bins[column], self._last_bins[column]
             if last_bin == 0:
                 return None
             whole = (packed >> 32) - (packed & 0xFFFFFFFF)
-            _, below, above = _cut_between_bins(codes, last_bin, whole, self.points.column(column))
+            _, below, above = _cut_between_bins(bins, last_bin, whole, self.points.column(column))
         if below == above:
             return None
         # points next to the cut may be in the wrong bin by the last digit of single precision
         low, high = (self.points.dtype.type(end) for end in sorted((below, above)))
         return column, float(midpoints(low, high))
 
-    def _make_codes(self, columns: NDArray) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """Return the codes and the last bins of some columns."""
-        codes = np.empty((len(columns), self.points.n_points), np.uint8)
+    def _make_bins(self, columns: NDArray) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Return the bins of some columns and the last bin of each."""
+        bins = np.empty((len(columns), self.points.n_points), np.uint8)
         last_bins = np.empty(len(columns), np.int64)
-        bin_columns(self._rough, columns, self._max_bins, codes, last_bins)
-        return codes, last_bins
+        bin_columns(self._rough, columns, self._max_bins, bins, last_bins)
+        return bins, last_bins
 
     def _scan(
         self,
@@ -400,7 +400,7 @@ class ProjectedColumns:
         *,
         bounded: bool = True,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Edges reached between bins, and bounds of all edges, if wanted, over some points."""
+        """Return edges between bins and, if `bounded`, bounds on all edges, over some points."""
         reached = np.empty(len(columns), np.int64)
         bounds = np.empty(len(columns) if bounded else 0, np.int64)
         if self.form == "streamed":
@@ -410,14 +410,14 @@ class ProjectedColumns:
             def stream(number: int) -> None:
                 part = slice(number * batch, (number + 1) * batch)
                 out = reached[part], bounds[part]
-                codes, last_bins = self._make_codes(columns[part])
-                _scan(codes, last_bins, np.arange(len(codes)), packed, points, *out, 0, len(codes))
+                bins, last_bins = self._make_bins(columns[part])
+                _scan(bins, last_bins, np.arange(len(bins)), packed, points, *out, 0, len(bins))
 
             self._team.for_each(stream, -(-len(columns) // batch))
             return reached, bounds
 
         def scan(start: int, stop: int) -> None:
-            tables = self._codes, self._last_bins, columns, packed, points
+            tables = self._bins, self._last_bins, columns, packed, points
             _scan(*tables, reached, bounds, start, stop)
 
         self._team.run(scan, len(columns), grain=1 + 200_000 // len(packed))
@@ -426,7 +426,7 @@ class ProjectedColumns:
     def _decide(
         self, fixed: NDArray[np.int64], columns: NDArray, bounds: NDArray
     ) -> tuple[int, float] | None:
-        """Find the winner among columns whose edges do not exceed the bounds."""
+        """Find the best cut of columns whose edges do not exceed the bounds."""
         best, column, threshold = 0, -1, 0.0
         for at in np.argsort(-bounds, kind="stable"):
             if bounds[at] < (best - 1) * _TIE:
@@ -444,14 +444,14 @@ class ProjectedColumns:
         return column, threshold
 
     def _cut(self, fixed: NDArray[np.int64], column: int) -> tuple[int, float] | None:
-        """Coarsened edge and threshold of the best cut of one column."""
+        """Return the coarsened edge and the threshold of the best cut of one column."""
         values = self.points.column(column)
         if self._exact and len(values) > _MANY_POINTS:
-            row, last_bin = fine_codes(values, _FINE_CELLS)
+            row, last_bin = fine_bins(values, _FINE_CELLS)
         elif self.form == "streamed":
             row, last_bin = bin_values(self.points, values, self._max_bins)
         else:
-            row, last_bin = self._codes[column], self._last_bins[column]
+            row, last_bin = self._bins[column], self._last_bins[column]
         if self._exact:
             before, wanted = np.empty(last_bin + 2, np.int64), np.empty(last_bin + 1, bool)
             _sums_before(row, last_bin, fixed, before, wanted)

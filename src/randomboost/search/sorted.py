@@ -1,9 +1,9 @@
-"""Exact stump search over columns kept as sorted orders, 2 bytes a point.
+"""Exact stump search over columns kept as sorted orders, 2 bytes per point.
 
-Only the order of the points is kept, not the values: they are computed anew for the one column
-that wins a round. Equal values need no bookkeeping either. The scan may cut between them, which
-can only promise too large an edge; the winner is checked against its values and searched again
-by itself if the cut was not a real one, until a winner stands.
+Only the order of the points is kept; values are computed again for the column that wins a round.
+The scan ignores equal values: a cut between them can only give too large an edge. The winner is
+checked against its values and searched again if its cut is not a real one, until a winner is
+confirmed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..runtime.memory import check_memory
 from ..runtime.parallel import ThreadTeam
 from .fixed_point import edges, mass, to_fixed_point
 
-_BLOCK_VALUES = 1 << 21  # values projected and sorted at a time by one thread: 16 MB of doubles
+_BLOCK_VALUES = 1 << 21  # values that a thread projects and sorts at a time: 16 MB of doubles
 _FEW_VALUES = 1 << 18
 _RADIX_BITS = 11
 _BUCKETS = 1 << _RADIX_BITS
@@ -26,7 +26,7 @@ _LARGEST = np.int64(2**61)  # no sum of fixed-point weights is larger
 
 @kernel
 def _sort_keys(values, keys):
-    """Order-preserving 32-bit keys: the bits of a float32, with the negative half turned over."""
+    """Order-preserving 32-bit keys: the bits of a float32, with the negative half reversed."""
     bits = values.astype(np.float32).view(np.uint32)
     for i in range(len(bits)):
         word = np.int64(bits[i])
@@ -53,7 +53,7 @@ def _radix_pass(keys, points, to_keys, to_points, counts, shift):
 
 @kernel
 def _insert(values, points):
-    """Finish an almost sorted order by insertion; False where that is too much work."""
+    """Finish an almost sorted order by insertion; False if that is too much work."""
     moves = 0
     for i in range(1, len(points)):
         point = points[i]
@@ -70,9 +70,9 @@ def _insert(values, points):
 
 @kernel
 def _radix_sort_rows(values, order, finished):
-    """Sort rows by three radix passes on 32-bit keys, then insertion for what these leave equal.
+    """Sort rows by three radix passes on 32-bit keys, then by insertion where keys are equal.
 
-    `finished` says where insertion was not too much work.
+    `finished` is False for rows whose insertion was too much work.
     """
     n_rows, n = values.shape
     keys = np.empty(n, np.int64)
@@ -108,7 +108,7 @@ def argsort_rows(values: NDArray, order: NDArray) -> None:
         return
     finished = np.empty(len(values), bool)
     _radix_sort_rows(values, order, finished)
-    for v in np.flatnonzero(~finished):  # large offset, small variation
+    for v in np.flatnonzero(~finished):  # a large offset and a small variation
         order[v] = np.argsort(values[v], kind="stable")
 
 
@@ -116,7 +116,7 @@ def argsort_rows(values: NDArray, order: NDArray) -> None:
 def scan_sorted(order, weights, columns, lowest, highest, start, stop):
     """Extreme prefix sums of the weights along `order`, for `columns[start:stop]`.
 
-    Two columns go side by side, which hides the latency of the additions.
+    Two columns go side by side, which hides the latency of additions.
     """
     n = order.shape[1]
     at = start
@@ -127,7 +127,7 @@ def scan_sorted(order, weights, columns, lowest, highest, start, stop):
         sum_2 = np.int64(0)
         low_1 = low_2 = _LARGEST
         high_1 = high_2 = -_LARGEST
-        for i in range(n - 1):  # a cut after the last point would be no cut
+        for i in range(n - 1):  # a cut after the last point is no cut
             sum_1 += weights[first[i]]
             sum_2 += weights[second[i]]
             low_1 = min(low_1, sum_1)
@@ -144,7 +144,7 @@ def scan_sorted(order, weights, columns, lowest, highest, start, stop):
 
 @kernel
 def _cut(order, weights, values, total):
-    """Cut of one column with the best edge: the largest value below it, the smallest above."""
+    """Best cut of one column: the largest value below it and the smallest above."""
     n = len(order)
     best = np.int64(-1)
     position = -1
@@ -168,9 +168,9 @@ def _cut(order, weights, values, total):
 
 @kernel
 def best_threshold(values, weights):
-    """Return the cut of one column that is exact for equal values too, as (below, above).
+    """Best cut of one column, also with equal values, as (below, above).
 
-    ``below == above`` says that all values are equal.
+    ``below == above`` if all values are equal.
     """
     order = np.argsort(values, kind="mergesort")
     n = len(order)
@@ -199,7 +199,7 @@ def midpoints(below: NDArray, above: NDArray) -> NDArray:
     Returns
     -------
     ndarray
-        The middles, or `below` where no number lies between.
+        The midpoints, or `below` if there is no number between.
     """
     middle = below + (above - below) / 2
     return np.where(middle < above, middle, below)
@@ -248,7 +248,7 @@ class SortedColumns:
         Returns
         -------
         tuple of (column, threshold) or None
-            None where no column has two different values.
+            None if no column has two different values.
         """
         if self.points.n_points < 2:
             return None

@@ -1,9 +1,9 @@
-"""Search of some projected dimensions by sums over the cells of their grids, without codes.
+"""Search of some projected dimensions by sums over the cells of their grids, without bins.
 
-One pass over the points of a dimension, a few classes at a time: they are projected and laid over
-the grid of cells (`grid`), and their weights are added up by cell. Bins are put together from
-cells, so no point ever gets a code. The dimension that is chosen is passed over once more, for
-the values on either side of its cut. The stump is the one that stored codes lead to.
+In one pass over the points of a dimension, a few classes at a time, the points are projected, laid
+over the grid of cells (`grid`), and their weights summed up by cell. Bins are merged from cells, so
+the bins of points are not needed. A second pass over the chosen dimension finds the values on
+either side of its cut. The stump is the same as with stored bins.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from sklearn.utils import gen_batches
 from ..projections.points import ProjectedPoints, project
 from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
-from .grid import CELLS_A_BIN, cells_a_unit, cells_of, ends, group_cells, sampled_points, span
-from .heaviest import N_BUCKETS, add_masses, first_heavy, least_size
+from .grid import CELLS_PER_BIN, cells_of, cells_per_unit, ends, group_cells, sampled_points, span
+from .heaviest import N_BUCKETS, add_masses, first_heavy, min_size
 
 _POINTS_AT_A_TIME = 1 << 17  # of whole classes
 _NUMBERS_AT_A_TIME = 1 << 21  # of directions, and of cells: at most 50 MB of sums
-_BYTES_A_SAMPLE = 10  # beside its values: the cell and twice the weight, for one class at a time
+_BYTES_PER_SAMPLE = 10  # besides its values: the cell and two weights, for one class at a time
 
 
 @kernel
 def _bucket_masses(weights, unit):
-    """Add up the sizes of the weights, in units, by bucket."""
+    """Sum up the absolute weights, in units, by bucket."""
     masses = np.zeros(N_BUCKETS)
     sizes = np.empty(weights.shape[1], np.float32)
     for r in range(weights.shape[0]):
@@ -42,7 +42,7 @@ def _bucket_masses(weights, unit):
 
 @kernel
 def _add_to_cells(values, low, scale, weights, unit, least, sums):
-    """Add up by cell: points, weight of those of at least `least` units, weight of all."""
+    """Sum up by cell: points, weights of at least `least` units, all weights."""
     n_cells = len(sums)
     n = values.shape[1]
     cells = np.empty(n, np.uint16)
@@ -63,7 +63,7 @@ def _add_to_cells(values, low, scale, weights, unit, least, sums):
 
 @kernel
 def _beside(rough, low, scale, n_cells, cut, values):
-    """Largest value of the points up to a cell, and smallest of those after it."""
+    """Largest value of the points up to a cell and smallest value of those after it."""
     cells = np.empty(rough.shape[1], np.uint16)
     below = -np.inf
     above = np.inf
@@ -79,7 +79,7 @@ def _beside(rough, low, scale, n_cells, cut, values):
 
 @dataclass(frozen=True)
 class _Found:
-    """The best of some dimensions: where its grid lies, and the cell after which it is cut."""
+    """The best cut of a dimension: its grid, and the cell after which it is cut."""
 
     edge: int
     column: int
@@ -90,23 +90,23 @@ class _Found:
 
 
 class SummedPart:
-    """The dimensions of projected points, projected whenever some of them are searched.
+    """The dimensions of projected points, projected again for every search.
 
     Parameters
     ----------
     points : ProjectedPoints
         The points.
     rough : ProjectedPoints
-        The same for grids and cells, where single precision will do.
+        The same, in single precision where possible, for grids and cells.
     team : ThreadTeam
         Threads.
     max_bins : int
-        Number of bins a dimension, at most 256.
+        Number of bins per dimension, at most 256.
 
     Attributes
     ----------
-    bytes_a_thread : int
-        What a thread makes of the points that it looks at, at a time.
+    bytes_per_thread : int
+        Memory of a thread.
     """
 
     def __init__(
@@ -116,13 +116,13 @@ class SummedPart:
         self._rough = rough
         self._team = team
         self._max_bins = max_bins
-        self._n_cells = CELLS_A_BIN * max_bins
+        self._n_cells = CELLS_PER_BIN * max_bins
         self._n_classes = points.projection.n_classes
         self._n_samples = points.n_points // self._n_classes
         step = max(1, _POINTS_AT_A_TIME // self._n_samples)
         self._pieces = list(gen_batches(self._n_classes, step))
-        bytes_a_sample = rough.dtype.itemsize * min(step, self._n_classes) + _BYTES_A_SAMPLE
-        self.bytes_a_thread = bytes_a_sample * self._n_samples
+        bytes_per_sample = rough.dtype.itemsize * min(step, self._n_classes) + _BYTES_PER_SAMPLE
+        self.bytes_per_thread = bytes_per_sample * self._n_samples
         self._classes, samples = sampled_points(points)
         features: Any = rough.features
         self._few = (
@@ -141,16 +141,16 @@ class SummedPart:
         weights : ndarray of shape (n_points,)
             Signed weights c of the points.
         unit : float
-            They are rounded to multiples of this.
+            Weights are rounded to multiples of this.
         spared : float
-            What the points without a say weigh at most, in units.
+            Maximum weight of the points that are ignored at first, in units.
         columns : ndarray of int64
             Columns to search; of equal edges the first one wins.
 
         Returns
         -------
         tuple of (column, below, above) or None
-            The values on either side of the cut; None where the column has one bin only.
+            The values on either side of the cut; None if the column has one bin only.
         """
         weights = weights.reshape(self._n_classes, self._n_samples)
         masses = np.zeros((len(self._pieces), N_BUCKETS))
@@ -159,14 +159,14 @@ class SummedPart:
             masses[piece] = _bucket_masses(weights[self._pieces[piece]], unit)
 
         self._team.for_each(weigh, len(self._pieces))
-        least = least_size(first_heavy(masses.sum(axis=0), spared))
-        best = max(self._looked_at(columns, weights, unit, least), key=lambda found: found.edge)
+        least = min_size(first_heavy(masses.sum(axis=0), spared))
+        best = max(self._best_cuts(columns, weights, unit, least), key=lambda found: found.edge)
         return None if best.cut < 0 else (best.column, *self._values_beside(best))
 
-    def _looked_at(
+    def _best_cuts(
         self, columns: NDArray[np.int64], weights: NDArray, unit: float, least: np.float32
     ) -> Iterator[_Found]:
-        """Yield the best of every column."""
+        """Yield the best cut of every column."""
         a_column = max(self._n_classes * self._points.n_features, self._n_cells * len(self._pieces))
         together = max(1, _NUMBERS_AT_A_TIME // a_column)
         for part in gen_batches(len(columns), together):
@@ -184,7 +184,7 @@ class SummedPart:
         unit: float,
         least: np.float32,
     ) -> NDArray[np.int64]:
-        """Return the sums of some columns by cell, as `_add_to_cells` makes them."""
+        """Return the sums of some columns by cell, as `_add_to_cells` computes them."""
         n_pieces = len(self._pieces)
         sums = np.zeros((len(directions), n_pieces, self._n_cells, 3), np.int64)
 
@@ -198,14 +198,14 @@ class SummedPart:
         return sums.sum(axis=1)
 
     def _grid(self, directions: NDArray) -> tuple[float, float]:
-        """Return where the grid of a column begins, and its cells a unit of value."""
+        """Return where the grid of a column begins, and its cells per unit of value."""
         low, high = span(project(self._few, directions[self._classes]).ravel())
-        if not low < high:  # too uniform a sample: the ends of all values
+        if not low < high:  # the sample is too uniform: use the range of all values
             low, high = np.inf, -np.inf
             for piece in self._pieces:
                 values = project(self._rough.features, directions[piece])
                 low, high = ends(values.ravel(), low, high)
-        return low, cells_a_unit(low, high, self._n_cells)
+        return low, cells_per_unit(low, high, self._n_cells)
 
     def _cut(
         self, column: int, directions: NDArray, grid: tuple[float, float], sums: NDArray[np.int64]

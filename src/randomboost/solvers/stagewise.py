@@ -11,7 +11,7 @@ from ..runtime.compiling import kernel
 from .corrective import LARGEST_WEIGHT
 from .risk import PairwiseRisk
 
-_LEAST_MASS = 1e-6  # does not depend on the number of samples: weights may stand for copies
+_MIN_MASS = 1e-6  # does not depend on the number of samples: weights may stand for copies
 
 
 @kernel(fastmath={"reassoc"})
@@ -44,7 +44,7 @@ def discrete_weight(gained: float, lost: float) -> float:
     float
         The weight w_t.
     """
-    return 0.25 * np.log(max(gained, _LEAST_MASS) / max(lost, _LEAST_MASS))
+    return 0.25 * np.log(max(gained, _MIN_MASS) / max(lost, _MIN_MASS))
 
 
 def real_weight(edge: float) -> float:

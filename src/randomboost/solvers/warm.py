@@ -17,7 +17,7 @@ from ..runtime.compiling import kernel
 from .corrective import LARGEST_WEIGHT
 
 _ENOUGH = 1e-4  # share of the predicted fall that a step must bring
-_MOST_CUTS = 8
+_MAX_CUTS = 8
 
 Objective = Callable[[NDArray], tuple[float, NDArray]]
 
@@ -180,7 +180,7 @@ class WarmSolver:
     ) -> tuple[NDArray, float, NDArray] | None:
         """Shorten a step until it lowers the value enough; None where no step does."""
         length = 1.0
-        for _ in range(_MOST_CUTS):
+        for _ in range(_MAX_CUTS):
             new = np.empty(len(weights))
             slope = _step(weights, length, direction, self._largest, gradient, new)
             if slope >= 0:

@@ -1,7 +1,7 @@
-"""Bins of the values that trees are grown on: one byte a sample and direction.
+"""Bins of the values that trees are grown on: one byte per sample and direction.
 
-A missing value is below every number and has a bin of its own: where a direction has missing
-values its first edge is -inf, which every number is above.
+A missing value counts as below every number and has a bin of its own: a direction with missing
+values has the first edge -inf.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from ..runtime.compiling import kernel
 
-_SAMPLE = 2048  # values that decide where the edges are
-_TOGETHER = 256  # values that are looked up side by side
+_SAMPLE = 2048  # values that determine the edges
+_TOGETHER = 256  # values that are binned side by side
 
 
 @kernel
 def _between(lower, upper, edges, n):
     """Add an edge between two values, in their precision; return the number of edges.
 
-    In that precision edges compare with values alike in training and in prediction.
+    So values compare with edges alike in training and in prediction.
     """
     edges[n] = np.float64(lower) / 2 + np.float64(upper) / 2
     if not edges[n] < upper:  # rounded up
@@ -29,7 +29,7 @@ def _between(lower, upper, edges, n):
 
 @kernel
 def _cut(ordered, max_bins, edges):
-    """Put edges between ordered values; return their number."""
+    """Find edges between sorted values; return their number."""
     last = len(ordered) - 1
     distinct = 1
     for i in range(last):
@@ -59,13 +59,13 @@ def find_edges(values: NDArray, max_bins: int) -> NDArray:
     values : ndarray of shape (n_samples,)
         The values, NaN where missing.
     max_bins : int
-        Largest number of bins, the one of missing values included.
+        Maximum number of bins, including that of missing values.
 
     Returns
     -------
     ndarray of float64 of shape (max_bins - 1,)
-        Edges; a value is in bin b where it is above just b of them. Where there are fewer bins
-        the last ones are infinite.
+        Edges; a value above exactly b of them is in bin b. With fewer bins the last edges are
+        infinite.
     """
     missing = np.isnan(values)
     head = []
@@ -81,7 +81,7 @@ def find_edges(values: NDArray, max_bins: int) -> NDArray:
 
 @kernel
 def _halve(values, edges, step, places):
-    """One step of a binary search for all values, without a branch to be guessed wrong."""
+    """One step of a binary search for all values, without branches."""
     for i in range(len(values)):
         place = places[i]
         above = values[i] > edges[place + step - np.uint32(1)]
@@ -89,8 +89,8 @@ def _halve(values, edges, step, places):
 
 
 @kernel
-def _code_row(values, edges, codes):
-    """Bin of every value: the number of edges below it; of edges there are 2**n - 1."""
+def _bin_row(values, edges, bins):
+    """Bin of every value: the number of edges below it. There are 2**n - 1 edges."""
     places = np.empty(_TOGETHER, np.uint32)
     for begin in range(0, len(values), _TOGETHER):
         block = values[begin : begin + _TOGETHER]
@@ -102,10 +102,10 @@ def _code_row(values, edges, codes):
             _halve(block, edges, step, found)
             step >>= np.uint32(1)
         for i in range(len(block)):
-            codes[begin + i] = found[i]
+            bins[begin + i] = found[i]
 
 
-def bin_values(values: NDArray, edges: NDArray, codes: NDArray[np.uint8]) -> None:
+def bin_values(values: NDArray, edges: NDArray, bins: NDArray[np.uint8]) -> None:
     """Find the bins of values.
 
     Parameters
@@ -113,10 +113,10 @@ def bin_values(values: NDArray, edges: NDArray, codes: NDArray[np.uint8]) -> Non
     values : ndarray of shape (n_samples,)
         The values, NaN where missing.
     edges : ndarray
-        Their edges.
-    codes : ndarray of uint8 of shape (n_samples,)
+        Edges of the bins.
+    bins : ndarray of uint8 of shape (n_samples,)
         The bins, filled in.
     """
     padded = np.full((1 << len(edges).bit_length()) - 1, np.inf, dtype=values.dtype)
     padded[: len(edges)] = edges
-    _code_row(values, padded, codes)
+    _bin_row(values, padded, bins)

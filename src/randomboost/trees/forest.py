@@ -1,8 +1,8 @@
 """Trees that all classes share, and the scores that they give.
 
-A node is visited once for a sample, not once for every class: the classes that are still at a
-node are the bits of a word, and a split sends some of the bits right. Nodes are worked through
-parents first for a block of samples at a time, which the compiler turns into vector instructions.
+A node is visited once per sample, not once per class: the classes that reach a node are the bits
+of a word, and a split sends some of the bits right. Nodes are visited parents first, for a block of
+samples at a time, so that the compiler can use vector instructions.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from ..runtime.parallel import ThreadTeam
 
 _WORD = 32  # classes that share a word
 _FEW_CLASSES = 16
-_FEW_SAMPLES = 8  # that go through the trees one by one
-_DE_BRUIJN = np.uint32(0x077CB531)  # its 5-bit windows all differ, so they tell a bit's place
+_FEW_SAMPLES = 8  # samples that are scored one by one
+_DE_BRUIJN = np.uint32(0x077CB531)  # all its 5-bit windows differ, so they identify a bit
 _PLACES = np.zeros(_WORD, dtype=np.int64)
 for _place in range(_WORD):
     _PLACES[((0x077CB531 << _place) & 0xFFFFFFFF) >> 27] = _place
-_BLOCK = 1024  # samples that go through a tree side by side
+_BLOCK = 1024  # samples that are scored side by side
 
 
 @dataclass(frozen=True)
@@ -37,15 +37,15 @@ class Tree:
     columns : ndarray of int32 of shape (n_nodes,)
         Direction of every split, -1 for a leaf.
     codes : ndarray of int32
-        Number of the class code of every split.
+        Class code of every split, by number.
     thresholds : ndarray of float64
         Cuts.
     left : ndarray of int32
-        Left child of every split, -1 for a leaf; the right child comes next to it.
+        Left child of every split, -1 for a leaf; the right child follows it.
     values : ndarray of float32
         Outputs of the leaves.
     gains : ndarray of float32
-        What every split gained in training.
+        Gain of every split in training.
     """
 
     columns: NDArray[np.int32]
@@ -91,7 +91,7 @@ class Forest(Sequence[Tree]):
 
 @kernel(inline="always")
 def _split(here, values, limit, low, change, stay, go, n):
-    """Send classes right: those of `low`, changed by `change` where a value is above the limit."""
+    """Send classes right: those of `low`, flipped by `change` if a value is above the limit."""
     for i in range(n):
         bits = here[i] & (low ^ (change if values[i] > limit else np.uint32(0)))
         go[i] = bits
@@ -100,22 +100,22 @@ def _split(here, values, limit, low, change, stay, go, n):
 
 @kernel(inline="always")
 def _add_output(here, bit, output, total, n):
-    """Add a leaf's output where the class of a bit is there."""
+    """Add the output of a leaf to the samples whose class, a bit, is there."""
     for i in range(n):
         total[i] += output if here[i] & bit else np.float32(0)
 
 
 @kernel(inline="always")
 def _place_of(bit):
-    """Place of the only bit of a word."""
+    """Position of the only bit of a word."""
     return _PLACES[np.uint32(bit * _DE_BRUIJN) >> np.uint32(27)]
 
 
 @kernel(inline="always")
 def _add_leaf(here, reach, output, n, sums):
-    """Add a leaf's output to the sums of the classes that are there.
+    """Add the output of a leaf to the sums of the classes that are there.
 
-    Few classes are tried one by one for all samples, of many only those that are there.
+    With few classes, every class is tried for all samples; with many, only those that are there.
     """
     if len(sums) <= _FEW_CLASSES:
         for r in range(len(sums)):
@@ -133,10 +133,10 @@ def _add_leaf(here, reach, output, n, sums):
 
 @kernel
 def _lay_out(left, starts, order, slots):
-    """Fill in an order for the nodes of trees and slots for their words; return how many slots.
+    """Find an order of the nodes of trees and slots for their words; return the number of slots.
 
-    A tree is walked through depth first, so that few words are in use at a time, and those stay in
-    the fastest cache. A node's slot is free again when its children have theirs.
+    Trees are visited depth first, so that the words in use are few and stay in the fastest cache.
+    The slot of a node is free again when its children have theirs.
     """
     most = 0
     for t in range(len(starts) - 1):
@@ -181,7 +181,7 @@ def _add_scores(
         largest = max(largest, starts[t + 1] - starts[t])
     block = min(_BLOCK, last - first)
     here = np.empty((n_slots, block), np.uint32)
-    reach = np.empty(largest, np.uint32)  # the classes that can come to a node
+    reach = np.empty(largest, np.uint32)  # the classes that can reach a node
     everyone = np.uint32((np.uint64(1) << np.uint64(n_classes)) - np.uint64(1))
     sums = np.empty((n_classes, block), np.float32)
     for begin in range(first, last, block):
@@ -215,13 +215,15 @@ def _add_scores(
 
 @kernel
 def _add_scores_of_few(values, columns, limits, below, above, left, outputs, starts, scores):
-    """Do the same one by one, past all nodes that none of a sample's classes comes to.
+    """Do the same for single samples, skipping the nodes that none of their classes reaches.
 
-    A class comes to one leaf of a tree, so the sums are the same bit for bit.
+    A class reaches one leaf per tree, so the sums are the same bit for bit.
     """
     n_classes, n_samples = scores.shape
     everyone = np.uint32((np.uint64(1) << np.uint64(n_classes)) - np.uint64(1))
-    nodes = np.empty(2 * _WORD, np.int64)  # each that waits has other classes, or is the last one
+    nodes = np.empty(
+        2 * _WORD, np.int64
+    )  # waiting nodes have different classes, but for the last one
     words = np.empty(2 * _WORD, np.uint32)
     for i in range(n_samples):
         for t in range(len(starts) - 1):
@@ -252,7 +254,7 @@ def _add_scores_of_few(values, columns, limits, below, above, left, outputs, sta
 
 
 class TreePredictor:
-    """Trees made ready for samples to go through.
+    """Trees prepared for scoring samples.
 
     Parameters
     ----------
@@ -261,7 +263,7 @@ class TreePredictor:
     weights : ndarray of shape (n_trees,)
         Their weights.
     limits : ndarray
-        The cut of every node, in the terms of the values that samples come with.
+        The cut of every node: thresholds for values, bin numbers for bins.
     codes : ndarray of uint8 of shape (n_codes, n_classes)
         Class codes.
     """
@@ -287,7 +289,7 @@ class TreePredictor:
         Parameters
         ----------
         values : ndarray of shape (n_directions, n_samples)
-            What the splits look at: values, or bins.
+            Values or bins along the directions of the splits.
         scores : ndarray of float32 of shape (n_classes, n_samples)
             Scores, changed in place.
         team : ThreadTeam

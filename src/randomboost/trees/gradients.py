@@ -1,7 +1,7 @@
-"""Losses of the scores as trees see them: a value, and gradient and curvature by point.
+"""Objectives of trees: the loss of scores, with a gradient and a hessian for every point.
 
-"softmax" is the cross-entropy of the class probabilities. Every other loss is one of pairwise
-margins (see `losses`), summed over the classes other than the true one.
+"softmax" is the cross-entropy of the class probabilities. All other losses are losses of pairwise
+margins (see `losses`), summed over the wrong classes.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from scipy.special import logsumexp
 from ..losses import SOFTMAX, ExponentialLoss, get_loss
 from ..runtime.compiling import kernel
 
-_LARGEST_STEP = np.float32(10.0)  # Newton's step where a true class has next to no chance yet
-_BLOCK = 512  # samples whose classes are worked through together
+_LARGEST_STEP = np.float32(10.0)  # Newton step of a true class with a probability near 0
+_BLOCK = 512  # samples that are processed together
 
 
 class Derivatives(NamedTuple):
@@ -27,7 +27,7 @@ class Derivatives(NamedTuple):
     loss : float
         Mean loss.
     gradients, hessians : ndarray of float32 of shape (n_classes, n_samples)
-        First derivative by every score, and (a bound of) the second.
+        First derivative by every score, and (a bound on) the second.
     """
 
     loss: float
@@ -43,7 +43,7 @@ def _add_row(total, row):
 
 @kernel
 def _derive_row(p, total, weight, factor, hessians):
-    """Make a class's ``exp(F)`` its chances; fill in its hessians."""
+    """Turn ``exp(F)`` of a class into its probabilities; compute its hessians."""
     for i in range(len(p)):
         p[i] /= total[i]
         hessians[i] = (np.float32(1) - p[i]) * p[i] * (factor * weight[i])
@@ -57,10 +57,10 @@ def _weigh_row(p, weight):
 
 @kernel
 def _derive(p, y, weight, factor, total, others, hessians):
-    """Turn ``exp(F)`` into the gradients of the cross-entropy; fill in its hessians.
+    """Turn ``exp(F)`` into the gradients of the cross-entropy; compute its hessians.
 
-    `total` and `others` are zeros, and become the sums of ``exp(F)`` and the chances of all wrong
-    classes together.
+    `total` and `others`, zeros at first, become the sums of ``exp(F)`` and of the probabilities of
+    the wrong classes.
     """
     n_classes, n_samples = p.shape
     for begin in range(0, n_samples, _BLOCK):
@@ -77,9 +77,9 @@ def _derive(p, y, weight, factor, total, others, hessians):
             _add_row(others[begin:end], p[r, begin:end])
             _weigh_row(p[r, begin:end], weights)
         for i in range(begin, end):
-            slope = others[i] * weight[i]
-            p[y[i], i] = -slope
-            hessians[y[i], i] = max(hessians[y[i], i], slope / _LARGEST_STEP)
+            size = others[i] * weight[i]
+            p[y[i], i] = -size
+            hessians[y[i], i] = max(hessians[y[i], i], size / _LARGEST_STEP)
 
 
 class Softmax:
@@ -105,13 +105,13 @@ class Softmax:
 
     def loss(self, scores: NDArray) -> float:
         """Return the mean loss of scores (n_classes, n_samples)."""
-        chances = logsumexp(scores, axis=0) - scores[self._y, self._samples]
-        return float(np.average(chances, weights=self._weight))
+        losses = logsumexp(scores, axis=0) - scores[self._y, self._samples]
+        return float(np.average(losses, weights=self._weight))
 
     def derivatives(self, scores: NDArray) -> Derivatives:
         """Return loss, gradients and hessians at scores (n_classes, n_samples).
 
-        The next call puts its own into the same arrays.
+        The next call reuses the arrays.
         """
         if self._arrays is None:
             self._arrays = np.empty_like(scores), np.empty_like(scores)
@@ -150,7 +150,7 @@ class Pairwise:
         return scores[self._y, self._samples] - scores
 
     def loss(self, scores: NDArray) -> float:
-        """Return the mean loss; for the exponential one its logarithm."""
+        """Return the mean loss, or its logarithm for the exponential loss."""
         margins = self._margins(scores)
         if isinstance(self._loss, ExponentialLoss):
             margins[self._y, self._samples] = np.inf
@@ -165,17 +165,17 @@ class Pairwise:
         margins = self._margins(scores)
         loss = self.loss(scores)
         if isinstance(self._loss, ExponentialLoss):
-            # the slopes of the logarithm, times the number of samples
+            # derivatives of the logarithm, times the number of samples
             margins[self._y, self._samples] = np.inf  # may be far from the others
-            slope = np.exp(-margins - (loss + np.log(self._pairs))) * self._weight
-            curve = slope
+            gradient = np.exp(-margins - (loss + np.log(self._pairs))) * self._weight
+            hessian = gradient
         else:
-            slope = -self._loss.derivative(margins) * (self._weight / self._pairs)
-            curve = slope
+            gradient = -self._loss.derivative(margins) * (self._weight / self._pairs)
+            hessian = gradient
             if hasattr(self._loss, "second_derivative"):
-                curve = self._loss.second_derivative(margins) * (self._weight / self._pairs)
+                hessian = self._loss.second_derivative(margins) * (self._weight / self._pairs)
         parts = []
-        for part, sign in ((slope, -1), (curve, 1)):
+        for part, sign in ((gradient, -1), (hessian, 1)):
             out = part.astype(np.float32)
             out[self._y, self._samples] = 0
             out[self._y, self._samples] = sign * out.sum(axis=0)

@@ -20,7 +20,7 @@ class SharedView:
     Parameters
     ----------
     seed : int
-        Seed of the codes.
+        Seed of the class codes.
     n_classes : int
         Number of classes.
     directions : Directions
@@ -39,11 +39,11 @@ class SharedView:
         return type(self), (self.seed, self.n_classes, self.directions)
 
     def n_rows(self, n_samples: int) -> int:
-        """Return how many rows of values samples have."""
+        """Return the number of rows of values of some samples."""
         return n_samples
 
     def along(self, indices: NDArray[np.int64]) -> Any:
-        """Return some directions in the form that `values` wants."""
+        """Return some directions in the form that `values` takes."""
         return self.directions.rows(indices)
 
     def values(self, X: Any, along: Any, team: ThreadTeam) -> NDArray:
@@ -61,7 +61,7 @@ class SharedView:
 
 
 class ClassView:
-    """A random matrix for every class, as in the paper: each point is a row of its own.
+    """A random matrix for every class, as in the paper: every point is a row of its own.
 
     Parameters
     ----------
@@ -81,17 +81,17 @@ class ClassView:
         self.starts, self.weights = np.array([0, self.n_directions]), np.ones(1)
 
     def n_rows(self, n_samples: int) -> int:
-        """Return how many rows of values samples have."""
+        """Return the number of rows of values of some samples."""
         return n_samples * self.n_classes
 
     def along(self, indices: NDArray[np.int64]) -> Any:
-        """Return some directions in the form that `values` wants."""
+        """Return some directions in the form that `values` takes."""
         return indices
 
     def values(self, X: Any, along: Any, team: ThreadTeam) -> NDArray:
         """Return values along some directions, (number of them, n_rows)."""
         if not sp.issparse(X) and np.isnan(X).any():
-            X = np.nan_to_num(X, nan=0.0)  # every feature is part of a mixture
+            X = np.nan_to_num(X, nan=0.0)  # every direction mixes all features
         points = ProjectedPoints(X, self.projection, merge=False)
         return np.stack([points.column(v) for v in along])
 
