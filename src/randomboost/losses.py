@@ -1,7 +1,7 @@
 """Convex losses of a pairwise margin rho, smooth and falling.
 
-A loss is any object with `value` and `derivative`, both elementwise on arrays, and, where the
-dual problem is wanted, `conjugate`. Nothing else in the package knows which loss it minimises.
+A loss is any object with `value` and `derivative`, both elementwise on arrays, and, for the dual
+problem, `conjugate`. Solvers work with any of them.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from scipy.special import expit, xlogy
 
 @runtime_checkable
 class Loss(Protocol):
-    """What an object must offer to serve as a loss.
+    """The interface of a loss.
 
     Three attributes are optional: ``proba_scale`` (default 1), the factor s for which
     ``softmax(s F)`` are the class probabilities at the minimum of the expected loss; the method
-    ``second_derivative(margins)`` for the leaf values of trees (where it is missing the absolute
-    derivative takes its place); and the method ``conjugate(dual)``, the convex conjugate
+    ``second_derivative(margins)`` for the leaf values of trees (without it the absolute derivative
+    is used); and the method ``conjugate(dual)``, the convex conjugate
     ``sup_rho dual * rho - value(rho)``.
     """
 
@@ -77,7 +77,7 @@ class LogisticLoss:
         return xlogy(-dual, -dual) + xlogy(1.0 + dual, 1.0 + dual)
 
 
-SOFTMAX = "softmax"  # the loss of all scores together, for trees (see `trees.objectives`)
+SOFTMAX = "softmax"  # the loss of all scores together, for trees (see `trees.gradients`)
 LOSSES: dict[str, type] = {"exponential": ExponentialLoss, "logistic": LogisticLoss}
 
 
@@ -97,7 +97,7 @@ def get_loss(loss: Any) -> Loss:
     Raises
     ------
     ValueError
-        If the name is unknown, or the object lacks a method or is no falling function.
+        If the name is unknown, or the object lacks a method or is not a decreasing function.
     """
     if isinstance(loss, str):
         if loss not in LOSSES:
@@ -112,12 +112,15 @@ def get_loss(loss: Any) -> Loss:
             "'logistic' or an object with value(margins) and derivative(margins)"
         )
     probe = np.array([-1.0, 0.0, 1.0])
-    value, slope = np.asarray(loss.value(probe)), np.asarray(loss.derivative(probe.copy()))
-    if value.shape != probe.shape or slope.shape != probe.shape:
-        raise ValueError(f"loss={loss!r} must return an array of the shape that it is given")
-    if not (np.isfinite(value).all() and np.isfinite(slope).all() and (slope <= 0).all()):
+    value, derivative = (
+        np.asarray(loss.value(probe)),
+        np.asarray(loss.derivative(probe.copy())),
+    )
+    if value.shape != probe.shape or derivative.shape != probe.shape:
+        raise ValueError(f"loss={loss!r} must return an array of the same shape as its argument")
+    if not (np.isfinite(value).all() and np.isfinite(derivative).all() and (derivative <= 0).all()):
         raise ValueError(
             f"loss={loss!r} must be finite and must not rise with the margin: its values at -1, 0, "
-            f"1 are {value}, its derivatives {slope}"
+            f"1 are {value}, its derivatives {derivative}"
         )
     return loss

@@ -1,4 +1,4 @@
-"""Which of several models differ: ranks and tests over folds or data sets."""
+"""Significance of differences between models: ranks and tests over folds or data sets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ METHODS = ("corrected_t", "wilcoxon", "nemenyi")
 
 @dataclass(frozen=True)
 class Comparison:
-    """Models beside each other; see `compare`.
+    """Comparison of models; see `compare`.
 
     Parameters
     ----------
@@ -25,19 +25,18 @@ class Comparison:
     errors : ndarray of shape (n_parts, n_models)
         Their errors.
     ranks : ndarray of shape (n_models,)
-        Mean rank of each over the parts; 1 is the best, equal errors share their ranks.
+        Mean ranks over the parts; 1 is the best, equal errors have the same rank.
     p_values : ndarray of shape (n_models, n_models)
-        For every pair the probability of a difference as large by chance, adjusted for the number
-        of pairs; NaN where there are fewer than two parts.
+        p-values of all pairs, adjusted for the number of pairs; NaN if there are fewer than two
+        parts.
     friedman_p : float
-        p-value of Friedman's test that all have the same ranks; NaN for fewer than three models
-        or two parts.
+        p-value of Friedman's test for equal ranks; NaN for fewer than three models or two parts.
     critical_difference : float or None
-        Nemenyi's: mean ranks further apart are significantly different.
+        Of Nemenyi's test: mean ranks that differ by more are significantly different.
     method : {"corrected_t", "wilcoxon", "nemenyi"}
-        The test of the pairs.
+        Test for pairs.
     alpha : float
-        Level of significance.
+        Significance level.
     """
 
     names: tuple[str, ...]
@@ -55,9 +54,9 @@ class Comparison:
         return int(self.errors.mean(axis=0).argmin())
 
     def groups(self) -> list[list[int]]:
-        """Return the largest groups of neighbours in rank of which no two differ significantly."""
+        """Return the largest groups of neighbours in rank without significant differences."""
         order = np.argsort(self.ranks, kind="stable")
-        differs = ~(self.p_values >= self.alpha)[np.ix_(order, order)]  # also where untested
+        differs = ~(self.p_values >= self.alpha)[np.ix_(order, order)]  # also if untested
         found: list[list[int]] = []
         reached = 0
         for first in range(len(order)):
@@ -82,16 +81,16 @@ def compare(
     Parameters
     ----------
     errors : array-like of shape (n_parts, n_models)
-        A row for every fold or data set. The columns of a pandas table name the models.
+        One row per fold or data set. The columns of a pandas table name the models.
     names : sequence of str, default=None
         Names of the models.
     method : {"wilcoxon", "corrected_t", "nemenyi"}, default="wilcoxon"
-        "wilcoxon": signed ranks of every pair, adjusted by Holm; for data sets, at least six of
-        them. "corrected_t": the t-test of Nadeau and Bengio, which allows for folds of one
-        cross-validation sharing most of their training data; adjusted by Holm. "nemenyi": by the
-        mean ranks of all, with one critical difference.
+        "wilcoxon": signed-rank test with Holm's adjustment, for at least six data sets.
+        "corrected_t": the corrected t-test of Nadeau and Bengio for the folds of one
+        cross-validation, which share most of their training data, with Holm's adjustment.
+        "nemenyi": Nemenyi's test of the mean ranks, with one critical difference.
     alpha : float, default=0.05
-        Level of significance.
+        Significance level.
 
     Returns
     -------
@@ -117,14 +116,14 @@ def compare(
     if len(names) != errors.shape[1]:
         raise ValueError(
             f"names has {len(names)} names but errors has {errors.shape[1]} columns: pass one name "
-            "a model"
+            "per model"
         )
     if not np.isfinite(errors).all():
         raise ValueError("errors has missing values: leave out those folds, data sets or models")
     if method not in METHODS:
         raise ValueError(f"method={method!r} is unknown: use one of {', '.join(METHODS)}")
     if not 0 < alpha < 1:
-        raise ValueError(f"alpha={alpha} is no level of significance: use one such as 0.05")
+        raise ValueError(f"alpha={alpha} is not a significance level: use one such as 0.05")
     n_parts, n_models = errors.shape
     ranks = stats.rankdata(errors, axis=1).mean(axis=0)
     difference = None
@@ -168,7 +167,7 @@ def _wilcoxon(differences: NDArray) -> float:
 
 
 def _pairwise(errors: NDArray, test: Callable[[NDArray], float]) -> NDArray:
-    """Return the p-values of all pairs, adjusted by Holm."""
+    """Return the p-values of all pairs with Holm's adjustment."""
     n_models = errors.shape[1]
     pairs = list(combinations(range(n_models), 2))
     raw = np.array([test(errors[:, one] - errors[:, other]) for one, other in pairs])

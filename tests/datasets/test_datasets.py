@@ -99,9 +99,9 @@ def test_what_is_missing_is_said(tmp_path):
         datasets.load("ticc", tmp_path)
     with pytest.raises(datasets.DataNotFoundError, match=r"phog\.mat"):
         datasets.load("caltech-mixed", tmp_path)
-    with pytest.raises(datasets.DataNotFoundError, match="no folder"):
+    with pytest.raises(datasets.DataNotFoundError, match="not a folder"):
         datasets.load("sonar", tmp_path / "nowhere")
-    with pytest.raises(ValueError, match="no known data set"):
+    with pytest.raises(ValueError, match="not a known data set"):
         datasets.load("iris")
 
 
@@ -146,7 +146,7 @@ def test_openml_is_checked(monkeypatch, wine_rows):
     assert datasets.load("wine").source == "OpenML 187"
     assert asked == [187]
     X = X + 0.5
-    with pytest.raises(datasets.DataFormError, match="other values"):
+    with pytest.raises(datasets.DataFormError, match="different values"):
         datasets.load("wine")
 
     def unreachable(**settings):
@@ -206,7 +206,7 @@ def test_caltech_joins_its_features(tmp_path):
     with pytest.raises(datasets.DataFormError, match="no images of"):
         datasets.load("caltech-mixed", tmp_path)
     savemat(folder / "app.mat", {"features": parts["lbp"], "labels": labels[::-1]})
-    with pytest.raises(datasets.DataFormError, match="another order"):
+    with pytest.raises(datasets.DataFormError, match="different order"):
         datasets.load("caltech-related", tmp_path)
 
 

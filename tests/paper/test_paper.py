@@ -352,6 +352,6 @@ def test_commands(tmp_path):
     assert (Path(tmp_path) / "table-multiclass-quick" / "page.html").exists()
     found = runner.invoke(app, ["run", "table-nine", *out])
     assert found.exit_code == 2
-    assert "no experiment" in found.output
+    assert "not an experiment" in found.output
     found = runner.invoke(app, ["run", "table-size", "--only", "iris", *out])
     assert found.exit_code == 2

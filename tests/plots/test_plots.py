@@ -181,7 +181,7 @@ def test_regions_are_what_is_predicted():
             left + (column + 0.5) / 30 * (right - left),
             bottom + (row + 0.5) / 30 * (top - bottom),
         ]
-        assert model.classes_[display.codes[row, column]] == model.predict([point])[0]
+        assert model.classes_[display.class_numbers[row, column]] == model.predict([point])[0]
     assert len(display.points) == 200
     assert {"0", "1", "2"} <= set(drawn(display))
 
@@ -200,7 +200,7 @@ def test_regions_hold_the_other_features(parts):
     for name in "bcf":
         point[name] = table[name].median()
     point["e"] = pandas.Categorical([table["e"].mode()[0]], ["low", "high"])
-    assert model.classes_[display.codes[6, 0]] == model.predict(point)[0]
+    assert model.classes_[display.class_numbers[6, 0]] == model.predict(point)[0]
     assert display.names == ("d", "a")
     with pytest.raises(ValueError, match="does not hold numbers"):
         RegionsDisplay.from_estimator(model, table, features=("e", 0))

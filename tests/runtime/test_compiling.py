@@ -231,7 +231,7 @@ print(*model._hypotheses.columns, *model._hypotheses.thresholds)
 def test_compilation_is_announced_once_a_machine(tmp_path):
     """SLOW, about 25 seconds: all kernels of a fit are compiled in a new process."""
     stumps, said = run(FIT, NUMBA_CACHE_DIR=str(tmp_path))
-    assert said.strip() == "randomboost: compiling its kernels, some seconds once on this machine"
+    assert said.strip() == "randomboost: compiling kernels (some seconds, once on this machine)"
     assert any(tmp_path.rglob("*.nbi"))
     again, said = run(FIT, NUMBA_CACHE_DIR=str(tmp_path))
     assert said == ""

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import xlogy
 
 from randomboost.losses import ExponentialLoss, LogisticLoss
 from randomboost.solvers.risk import PairwiseRisk
@@ -56,6 +57,23 @@ def plain_risk(loss, form, scores, y, weight):
     return value, signed
 
 
+def dual_value(loss, form, signed, y, weight):
+    """The dual objective at signed weights: (rankDual), (AppDual2), (logDual)."""
+    k, m = signed.shape
+    value = loss.value(np.zeros(1))[0] / k if form == "mean" else 0.0
+    for i in range(m):
+        part = weight[i] / (k * weight.sum()) if form == "mean" else weight[i]
+        for r in range(k):
+            dual = -signed[r, i]
+            if r == y[i]:
+                continue
+            if form == "log-sum-exp":
+                value -= xlogy(dual, dual / weight[i])
+            else:
+                value -= part * loss.conjugate(np.array([-dual / part]))[0]
+    return value
+
+
 @each_case
 @problems
 @few
@@ -78,11 +96,8 @@ def test_scores_are_left_alone(loss, form, k, m, seed, size):
     scores, y, weight = draw(k, m, seed, size)
     before = scores.copy()
     risk = PairwiseRisk(loss, y, k, weight, form)
-    _, signed = risk.evaluate(scores)
-    kept = signed.copy()
-    risk.dual_value(signed)
+    risk.evaluate(scores)
     np.testing.assert_array_equal(scores, before)
-    np.testing.assert_array_equal(signed, kept)
 
 
 @each_case
@@ -166,7 +181,7 @@ def test_every_feasible_dual_is_below_every_primal(loss, form, k, m, seed, size)
     nu = max(edges.max(), 0.0)  # the smallest nu for which they are feasible
     value, _ = risk.evaluate(np.tensordot(w, columns, 1))
     primal = value + nu * w.sum()
-    assert risk.dual_value(signed) <= primal + 1e-9 * (1 + abs(primal))
+    assert dual_value(loss, form, signed, y, weight) <= primal + 1e-9 * (1 + abs(primal))
 
 
 @each_case
@@ -177,7 +192,7 @@ def test_the_gap_is_the_slackness(loss, form, k, m, seed, size):
     scores, y, weight = draw(k, m, seed, min(size, 3.0))
     risk = PairwiseRisk(loss, y, k, weight, form)
     value, signed = risk.evaluate(scores)
-    gap = value - risk.dual_value(signed)
+    gap = value - dual_value(loss, form, signed, y, weight)
     np.testing.assert_allclose(
         gap, -(signed * scores).sum(), rtol=1e-8, atol=1e-8 * (1 + abs(value))
     )

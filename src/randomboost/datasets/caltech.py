@@ -1,8 +1,8 @@
 """Caltech-256, two groups of classes, with pre-computed features (Gehler and Nowozin 2009).
 
-The features could not be had when this was written. Every kind of feature (PHOG, appearance,
+The features were not available when this was written. Every kind of feature (PHOG, appearance,
 region covariance, LBP) is one MATLAB file with a matrix of features and the names of the classes;
-all kinds are put side by side.
+all kinds are concatenated.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ SETS: dict[str, tuple[str, ...]] = {
 }
 FOLDER = "caltech256"
 FORM = (
-    f"the folder {FOLDER} with one MATLAB file a kind of feature (phog.mat, app.mat, regcov.mat, "
+    f"the folder {FOLDER} with one MATLAB file per kind of feature (phog.mat, app.mat, regcov.mat, "
     "lbp.mat), each with 'features' (images x features) and 'labels' (class names such as "
     "'car-side' or '252.car-side', the images in the same order in all files)"
 )
 
 
 def find(name: str, folder: Path) -> Dataset | None:
-    """Return one group of classes that a folder has, or None.
+    """Return one group of classes from a folder, or None.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def find(name: str, folder: Path) -> Dataset | None:
     Returns
     -------
     Dataset or None
-        All kinds of features side by side, and class names.
+        The concatenated features, and class names.
     """
     paths = sorted((folder / FOLDER).glob("*.mat"))
     if not paths:
@@ -66,7 +66,9 @@ def find(name: str, folder: Path) -> Dataset | None:
     for path in paths:
         X, labels = _read(path)
         if y is not None and not np.array_equal(y, labels):
-            raise DataFormError(f"{path} has its images in another order than {paths[0]}: {FORM}")
+            raise DataFormError(
+                f"{path} has its images in a different order than {paths[0]}: {FORM}"
+            )
         y = labels
         blocks.append(X)
         names += [f"{path.stem}_{j}" for j in range(X.shape[1])]

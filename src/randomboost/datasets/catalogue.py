@@ -1,4 +1,4 @@
-"""The data sets of the paper: their size, a digest of their values, and where they are kept."""
+"""The data sets of the paper: size, digest of the values, and OpenML number."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ MULTI_CLASS = (
 
 @dataclass(frozen=True)
 class OpenML:
-    """A set at OpenML.
+    """A data set at OpenML.
 
     Parameters
     ----------
     data_id : int
         Its number there.
     drop : sequence of str
-        Columns that are no features.
+        Columns that are not features.
     form : {"numbers", "one-hot", "bases"}
-        "numbers": rows without missing values. "one-hot": columns of categories become
+        "numbers": rows without missing values. "one-hot": categorical columns become
         indicators. "bases": A, G, C, T become 1 to 4; two classes.
     """
 
@@ -59,16 +59,16 @@ class OpenML:
 
 @dataclass(frozen=True)
 class Entry:
-    """What is known of a set.
+    """Description of a data set.
 
     Parameters
     ----------
     rows, features, classes : int
-        Its size.
+        Size of the set.
     digest : str or None
         `digest` of the features.
     openml : OpenML or None
-        Where OpenML has it.
+        Its place at OpenML.
     """
 
     rows: int
@@ -117,17 +117,17 @@ SETS: dict[str, Entry] = {
 
 
 def digest(X: NDArray) -> str:
-    """Return a digest of the rows of a table, whatever their order.
+    """Return a digest of the rows of a table that does not depend on their order.
 
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
-        Features; five decimals count.
+        Features; rounded to five decimals.
 
     Returns
     -------
     str
-        Sixteen hexadecimal digits.
+        16 hexadecimal digits.
     """
     rows = []
     for begin in range(0, len(X), 1000):

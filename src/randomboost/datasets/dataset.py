@@ -1,4 +1,4 @@
-"""What a loaded data set is, and the error where there is none."""
+"""A loaded data set, and errors of loading."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 
 class DataNotFoundError(FileNotFoundError):
-    """A data set is nowhere; the message says which file to put where.
+    """A data set was not found; the message says which file to put where.
 
     Parameters
     ----------
     message : str
         The message.
     form : str
-        Which file it should be, without the place.
+        Description of the file, without the folder.
     """
 
     def __init__(self, message: str, form: str = "") -> None:
@@ -26,7 +26,7 @@ class DataNotFoundError(FileNotFoundError):
 
 
 class DataFormError(ValueError):
-    """A data set was found, but it is not what it should be."""
+    """A data set was found, but its contents are not as expected."""
 
 
 @dataclass(frozen=True)

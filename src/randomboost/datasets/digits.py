@@ -1,10 +1,10 @@
-"""Handwritten digits as the paper sees them: deslanted, HOG on three levels, PCA to 90 %.
+"""Handwritten digits as in the paper: deslanted, HOG on three levels, PCA to 90 %.
 
 The levels have blocks of 4, 7 and 14 pixels, and neighbouring blocks share half of them: 13 x 13,
 7 x 7 and 3 x 3 blocks of a 28 x 28 image, so 227 histograms of 9 orientations, 2043 features. The
-paper says 2172, which is no multiple of 227 (nor of 9), and does not say how its blocks end at the
-edge of the image. scikit-image's HOG moves its blocks by whole cells, so that it has no blocks of
-7 pixels that share half of them; hence the few lines here.
+paper has 2172 features, which is not a multiple of 227 (nor of 9), and does not say how its blocks
+end at the edge of the image. scikit-image's HOG moves its blocks by whole cells, so that blocks of
+7 pixels cannot share half of them; hence the implementation here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SIDE = 28
 BLOCKS = (4, 7, 14)
 ORIENTATIONS = 9
 VARIANCE = 0.9
-_BATCH = 2000  # images at a time: some 60 MB of oriented gradients
+_BATCH = 2000  # images at a time: about 60 MB of oriented gradients
 
 
 def _images(X: Any) -> NDArray:
@@ -34,12 +34,14 @@ def _images(X: Any) -> NDArray:
     X = check_array(X, dtype=[np.float32, np.float64])
     side = round(X.shape[1] ** 0.5)
     if side * side != X.shape[1]:
-        raise ValueError(f"X has {X.shape[1]} features, which are no square image: reshape it")
+        raise ValueError(
+            f"X has {X.shape[1]} features, which is not a square number: pass flat square images"
+        )
     return X.reshape(-1, side, side)
 
 
 class _Stateless(TransformerMixin, BaseEstimator):
-    """A transformer of images that learns nothing."""
+    """A stateless transformer of images."""
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Check the images.
@@ -117,14 +119,14 @@ class Deslant(_Stateless):
 
 
 class PyramidHOG(_Stateless):
-    """Histograms of oriented gradients on blocks of several sizes, each of length 1.
+    """Histograms of oriented gradients on blocks of several sizes, each of norm 1.
 
     Parameters
     ----------
     blocks : sequence of int, default=(4, 7, 14)
-        Sides of the blocks in pixels; neighbours share half.
+        Sides of the blocks in pixels; neighbouring blocks overlap by half.
     orientations : int, default=9
-        Unsigned orientations.
+        Number of unsigned orientations.
     """
 
     def __init__(self, blocks: Sequence[int] = BLOCKS, orientations: int = ORIENTATIONS) -> None:
@@ -142,7 +144,7 @@ class PyramidHOG(_Stateless):
         Returns
         -------
         ndarray of float32
-            One row an image.
+            One row per image.
         """
         images = _images(X)
         parts = [
@@ -172,7 +174,7 @@ def deslant(images: NDArray) -> NDArray:
     Parameters
     ----------
     images : ndarray of shape (count, side, side)
-        Images, dark 0.
+        Images, 0 for dark pixels.
 
     Returns
     -------
@@ -231,7 +233,7 @@ def hog_features() -> Pipeline:
     Returns
     -------
     Pipeline
-        Of `Resize`, `Deslant` and `PyramidHOG`; nothing in it is learned.
+        `Resize`, `Deslant` and `PyramidHOG`, all stateless.
     """
     return make_pipeline(Resize(), Deslant(), PyramidHOG())
 
@@ -248,15 +250,15 @@ def digit_features() -> Pipeline:
 
 
 def digits_split(data: Dataset, per_class: int, repeat: int) -> Split:
-    """Return so many training samples a class and the test part, PCA fitted on the training part.
+    """Return some training samples per class and the test part, with PCA of the training part.
 
     Parameters
     ----------
     data : Dataset
-        The set; where it has an official split, its test part is the test part, else 50 samples
-        a class that are not in the training part (as the paper does with TiCC).
+        The set; its official test part, or, without one, 50 samples per class that are not in the
+        training part (as in the paper for TiCC).
     per_class : int
-        Training samples a class.
+        Training samples per class.
     repeat : int
         Number of the repeat.
 

@@ -17,14 +17,14 @@ _PACKED = ("", ".gz", ".bz2")
 
 
 def find(name: str, folder: Path) -> Dataset | None:
-    """Return the set that a folder has, or None.
+    """Return a data set from a folder, or None.
 
     Parameters
     ----------
     name : str
         Name of the set; the file is called ``name.csv.gz``, ``name.csv``, ``name.npz``,
-        ``name.arff``, or as at LIBSVM ``name``, ``name.scale`` or ``name_scale`` (``.t`` for the
-        test part; perhaps packed by gzip or bzip2).
+        ``name.arff``, or, as at LIBSVM, ``name``, ``name.scale`` or ``name_scale`` (``.t`` for the
+        test part), possibly compressed by gzip or bzip2.
     folder : Path
         The folder.
 
@@ -52,7 +52,7 @@ def find(name: str, folder: Path) -> Dataset | None:
 
 
 def forms(name: str) -> str:
-    """Return the names and forms of the files that `find` knows, for messages.
+    """Return the names and formats of the files that `find` reads, for messages.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def read_csv(name: str, path: Path) -> Dataset:
     name : str
         Name of the set.
     path : Path
-        The file, perhaps packed by gzip.
+        The file, possibly compressed by gzip.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def read_csv(name: str, path: Path) -> Dataset:
 
 
 def read_npz(name: str, path: Path) -> Dataset:
-    """Read the arrays X, y and perhaps split.
+    """Read the arrays X, y and, if there is one, split.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def read_npz(name: str, path: Path) -> Dataset:
 
 
 def read_libsvm(name: str, path: Path) -> Dataset:
-    """Read a LIBSVM file, and its test part ``.t`` where there is one.
+    """Read a LIBSVM file, and its test part ``.t`` if there is one.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def read_arff(name: str, path: Path) -> Dataset:
 
 
 def as_labels(values: NDArray) -> NDArray:
-    """Return labels as whole numbers where they all are such, else as text.
+    """Return labels as integers if all of them are, else as text.
 
     Parameters
     ----------

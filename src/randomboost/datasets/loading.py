@@ -1,4 +1,4 @@
-"""Finding a data set: in a folder, in an installed package, at OpenML."""
+"""Loading a data set from a folder, an installed package or OpenML."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def cache_folder() -> Path:
 
 
 def folders(folder: str | os.PathLike | None = None) -> list[Path]:
-    """Return the folders to look in: the one given, that of the environment, the user's cache.
+    """Return the folders to search: the one given, that of the environment, the user's cache.
 
     Parameters
     ----------
@@ -52,10 +52,10 @@ def folders(folder: str | os.PathLike | None = None) -> list[Path]:
     Returns
     -------
     list of Path
-        The folders, first the one to look in first.
+        The folders, in the order of the search.
     """
     if folder is not None and not Path(folder).is_dir():
-        raise DataNotFoundError(f"folder={str(folder)!r} is no folder: name one that exists")
+        raise DataNotFoundError(f"folder={str(folder)!r} is not a folder: pass one that exists")
     named = os.environ.get(VARIABLE)
     found = [folder, named or None, cache_folder()]
     return [Path(place) for place in found if place is not None]
@@ -74,22 +74,22 @@ def load(
     name : str
         Name of the set, one of `names`.
     folder : path or None, default=None
-        Folder to look in first; then the one that the environment variable RANDOMBOOST_DATA
-        names, then the user's cache.
+        Folder to search first; then come that of the environment variable RANDOMBOOST_DATA and
+        the user's cache.
     sources : sequence of {"folder", "packages", "openml"}
-        Where to look, in the order folder, packages, OpenML.
+        Where to search; the order is folder, packages, OpenML.
 
     Returns
     -------
     Dataset
-        Features as they are (unscaled) and labels.
+        Unscaled features and labels.
 
     Raises
     ------
     DataNotFoundError
-        If the set is nowhere; the message says which file to put where.
+        If the set was not found; the message says which file to put where.
     DataFormError
-        If what was found has other rows, features, classes or values than the set.
+        If its rows, features, classes or values differ from those of the paper.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def load(
     if name in toy.SETS:
         return toy.make(name)
     if name not in names():
-        raise ValueError(f"name={name!r} is no known data set; there are {', '.join(names())}")
+        raise ValueError(f"name={name!r} is not a known data set: use one of {', '.join(names())}")
     places = folders(folder) if "folder" in sources else []
     for place in places:
         found = _in_folder(name, place)
@@ -130,8 +130,10 @@ def _in_folder(name: str, place: Path) -> Dataset | None:
 
 
 def _checked(found: Dataset, entry: Entry, *, values: bool) -> Dataset:
-    """Return a set that has the size it should have, and, where asked, the values."""
-    if found.name == "breast-cancer" and found.X.shape[1] == 10:  # LIBSVM's has the patient's id
+    """Check the size of a set and, if `values`, its values; return it."""
+    if (
+        found.name == "breast-cancer" and found.X.shape[1] == 10
+    ):  # LIBSVM's version includes the patient's id
         found = replace(found, X=found.X[:, 1:], feature_names=list(found.feature_names)[1:])
     rows, features = found.X.shape
     size = rows, features, len(found.classes)
@@ -139,19 +141,19 @@ def _checked(found: Dataset, entry: Entry, *, values: bool) -> Dataset:
     if size != wanted:
         raise DataFormError(
             f"{found.name} from {found.source} has {size[0]} rows, {size[1]} features and "
-            f"{size[2]} classes, not {wanted[0]}, {wanted[1]} and {wanted[2]}: it is another "
-            "version of the set"
+            f"{size[2]} classes, not {wanted[0]}, {wanted[1]} and {wanted[2]}: it is a "
+            "different version of the set"
         )
     if values and entry.digest is not None and digest(found.X) != entry.digest:
         raise DataFormError(
-            f"{found.name} from {found.source} has other values than the paper's set: put the "
-            f"right file into a folder and name it by {VARIABLE}; {files.forms(found.name)}"
+            f"{found.name} from {found.source} has different values than the paper's set: put the "
+            f"right file into a folder and set {VARIABLE} to it; {files.forms(found.name)}"
         )
     return found
 
 
 def _form(name: str) -> str:
-    """Return which file a set should be, and which package carries it."""
+    """Return which file a set should be."""
     if name == ticc.NAME:
         return ticc.FORM
     if name in caltech.SETS:
@@ -164,7 +166,7 @@ def _not_found(name: str, folder: str | os.PathLike | None, failed: str) -> Data
     package = packages.package_of(name)
     hint = f", or install the package {package}" if package and package != "scikit-learn" else ""
     return DataNotFoundError(
-        f"data set {name!r} was not found: put {_form(name)} into the folder {place} (or name "
+        f"data set {name!r} was not found: put {_form(name)} into the folder {place} (or set "
         f"another by folder= or {VARIABLE}){hint}{failed}",
         _form(name) + hint,
     )

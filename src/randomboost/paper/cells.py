@@ -1,4 +1,4 @@
-"""Cells: the single fits of an experiment, what each depends on, and how it is measured."""
+"""Cells: the single fits of an experiment, their settings and their measurement."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from ..datasets import Split
 from ..datasets.digits import digits_split
 from ..training import ranking as rank_trainer
 
-TRAINING_FILE = "+train"  # ends the name of a set of which only LIBSVM's training file is used
-GRID = 100  # points of a side of a boundary picture
-_PROJECTIONS = 20  # random projections of which figure-toyrank shows the best
+TRAINING_FILE = "+train"  # suffix of sets of which only LIBSVM's training file is used
+GRID = 100  # points per side of a boundary figure
+_PROJECTIONS = 20  # figure-toyrank shows the best of so many random projections
 _BASE = {"m": 600, "k": 8, "d": 16, "T": 80, "n": 4000}
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One fit of one experiment. All of it is plain data.
+    """One fit of an experiment, as plain data.
 
     Parameters
     ----------
@@ -42,21 +42,21 @@ class Cell:
     estimator : str
         Class in `randomboost`.
     parameters : dict
-        Its parameters, but nu where that is to be chosen.
+        Its parameters, without nu if that is tuned.
     rounds : int
         Number of rounds.
     measure : str
-        What is measured.
+        What is measured (see `experiments.Experiment`).
     curve : bool
-        Whether errors after every round are kept.
+        Whether the errors after every round are kept.
     directions : int
-        Where not 0, n is this many times the number of features.
+        If not 0, n is this multiple of the number of features.
     sources : tuple of str
         Where data may come from.
     grid : str
-        How nu is chosen: "coarse", "paper", or "" where nothing is.
+        How nu is tuned: "coarse", "paper", or "" if it is not.
     nu : float or None
-        Candidate of a tuning cell; None for the cells that are reported.
+        Candidate of a tuning cell; None for reported cells.
     fold, folds : int
         Validation part of a tuning cell.
     """
@@ -84,13 +84,13 @@ class Cell:
         return name if self.nu is None else f"{name}--nu{self.nu:g}--{self.fold}"
 
     def describe(self) -> dict[str, Any]:
-        """Return all that the result depends on, as JSON gives it back."""
+        """Return everything the result depends on, as it is read back from JSON."""
         return {**asdict(self), "sources": list(self.sources)}
 
 
 @lru_cache(maxsize=64)
 def loaded(name: str, sources: tuple[str, ...]) -> datasets.Dataset:
-    """Return a data set, the last few from memory.
+    """Return a data set, cached.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def parts(name: str, repeat: int, sources: tuple[str, ...]) -> Split:
     Parameters
     ----------
     name : str
-        Data set, with ``@n`` for n training samples a class, ``+train`` for the rows of LIBSVM's
+        Data set; ``@n`` for n training samples per class, ``+train`` for the rows of LIBSVM's
         training file only.
     repeat : int
         Number of the repeat.
@@ -145,14 +145,14 @@ def make(cell: Cell, n_features: int, nu: float | None, threads: int | None) -> 
     n_features : int
         Number of features.
     nu : float or None
-        What was chosen for nu.
+        The tuned nu.
     threads : int or None
         Threads of the fit.
 
     Returns
     -------
     estimator
-        Not fitted.
+        The estimator, not fitted.
     """
     parameters = {key: value for key, value in cell.parameters.items() if key != "project"}
     if cell.directions:
@@ -171,7 +171,7 @@ def run(cell: Cell, nu: float | None = None, threads: int | None = None) -> dict
     cell : Cell
         The cell.
     nu : float or None, default=None
-        What was chosen for nu, for a cell that is reported.
+        The tuned nu, for a reported cell.
     threads : int or None, default=None
         Threads of the fit; the errors do not depend on it.
 
@@ -207,7 +207,7 @@ def _wrong(model: Any, part: Split) -> int:
 
 
 def _fitted(model: Any, X: NDArray, y: NDArray) -> dict[str, Any]:
-    """Fit and return times, rounds and versions; a fit stopped by Ctrl-C is no result."""
+    """Fit; return times, rounds and versions. A fit stopped by Ctrl-C is not a result."""
     began, cpu = time.perf_counter(), time.process_time()
     model.fit(X, y)
     noted = {"seconds": time.perf_counter() - began, "cpu": time.process_time() - cpu}
@@ -255,7 +255,7 @@ def _correction_time() -> Iterator[list[float]]:
 
 
 def _validate(cell: Cell, threads: int | None) -> dict[str, Any]:
-    """Return the wrong predictions on one fold of the training part, for a candidate of nu."""
+    """Count the wrong predictions on one fold of the training part, for a candidate of nu."""
     if cell.measure == "boundary":
         data = loaded(cell.set, cell.sources)
         X, y = data.X, data.y
@@ -274,7 +274,7 @@ def _validate(cell: Cell, threads: int | None) -> dict[str, Any]:
 
 
 def _boundary(cell: Cell, nu: float | None, threads: int | None) -> dict[str, Any]:
-    """Fit on all of a toy set; return the classes on a grid over it, by round."""
+    """Fit a whole toy set; return the predicted classes on a grid, by round."""
     data = loaded(cell.set, cell.sources)
     X, y = data.X, data.y
     matrix = None
@@ -304,7 +304,7 @@ def _boundary(cell: Cell, nu: float | None, threads: int | None) -> dict[str, An
 
 
 def _best_projection(cell: Cell, X: NDArray, y: NDArray, threads: int | None) -> NDArray:
-    """Return the random projection on the plane with the lowest error on a held-out quarter."""
+    """Return the random 2 x 2 projection with the lowest error on a held-out quarter."""
     rng = np.random.default_rng(cell.repeat)
     matrices = rng.standard_normal((_PROJECTIONS, 2, 2)) / np.sqrt(2)
     order = rng.permutation(len(y))
@@ -321,7 +321,7 @@ def _best_projection(cell: Cell, X: NDArray, y: NDArray, threads: int | None) ->
 
 
 def _time(cell: Cell, threads: int | None) -> dict[str, Any]:
-    """Fit generated data of a size with one variable changed; the set's name is "m=1200"."""
+    """Fit generated data with one size changed; the name of the set is such as "m=1200"."""
     letter, value = cell.set.split("=")
     size = {**_BASE, "T": cell.rounds, letter: int(value)}
     rng = np.random.default_rng(0)

@@ -24,17 +24,17 @@ _OUT = Path("paper-results")
 
 Name = Annotated[str, typer.Argument(help="Experiment, see `list`; or `all`.")]
 Repeats = Annotated[
-    int | None, typer.Option(min=1, help="Repeats; without it as many as in the paper.")
+    int | None, typer.Option(min=1, help="Repeats; default: as many as in the paper.")
 ]
 Quick = Annotated[
     bool,
-    typer.Option("--quick", help="A small version on data that installed packages carry."),
+    typer.Option("--quick", help="A small version, on data of installed packages."),
 ]
 Only = Annotated[
     list[str] | None, typer.Option(help="Set or method to restrict the run to; may be repeated.")
 ]
 Jobs = Annotated[int, typer.Option(min=1, help="Fits side by side, each in its own process.")]
-Out = Annotated[Path, typer.Option(help="Folder of the results; finished fits in it are kept.")]
+Out = Annotated[Path, typer.Option(help="Folder of the results; finished fits are not repeated.")]
 Grid = Annotated[
     str,
     typer.Option(
@@ -43,7 +43,7 @@ Grid = Annotated[
     ),
 ]
 Rounds = Annotated[
-    int | None, typer.Option(min=1, help="Rounds instead of the paper's, for trials.")
+    int | None, typer.Option(min=1, help="Rounds instead of the paper's, for tests.")
 ]
 
 
@@ -78,18 +78,18 @@ def _options(
 
 @app.command("list")
 def list_experiments(out: Out = _OUT, quick: Quick = False) -> None:
-    """Say which experiments there are, what is done of them and what the rest costs here.
+    """List the experiments, how much is done and what the rest costs.
 
     Parameters
     ----------
     out : Path
         Folder of the results.
     quick : bool
-        Of the small versions.
+        List the small versions.
     """
     cores = os.cpu_count() or 1
     name = Column("experiment", no_wrap=True)
-    table = Table(name, "what", "sets", "fits", "done", "left (one core)", "not at hand")
+    table = Table(name, "what", "sets", "fits", "done", "left (one core)", "not available")
     for each in _plans("all", Options(out, quick=quick)):
         cells = sum(len(group) for group in each.groups)
         done = len(each.finished())
@@ -117,9 +117,9 @@ def run_experiment(
     grid: Grid = "coarse",
     rounds: Rounds = None,
 ) -> None:
-    """Run an experiment, or go on with it, and write its tables and figures.
+    """Run or resume an experiment, and write its tables and figures.
 
-    Every finished fit is kept at once: a run that was stopped goes on where it was.
+    Every finished fit is saved at once: an interrupted run resumes where it stopped.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def run_experiment(
     repeats : int or None
         Repeats; None for as many as in the paper.
     quick : bool
-        A small version on data that installed packages carry.
+        A small version, on data of installed packages.
     only : list of str or None
         Sets and methods to restrict the run to.
     jobs : int
@@ -193,7 +193,7 @@ def show(
     grid: Grid = "coarse",
     rounds: Rounds = None,
 ) -> None:
-    """Write and print the tables of what is finished, without running anything.
+    """Write and print the tables of the finished fits, without running any.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def show(
     repeats : int or None
         Repeats; None for as many as in the paper.
     quick : bool
-        Of the small version.
+        Show the small version.
     only : list of str or None
         Sets and methods to show.
     out : Path

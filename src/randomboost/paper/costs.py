@@ -1,4 +1,4 @@
-"""What a cell costs, roughly, in seconds of one core."""
+"""Rough cost of a cell, in seconds of one core."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CALTECH = {"caltech-related": (336, 500, 6), "caltech-mixed": (480, 500, 10)}
 
 
 def size(name: str) -> tuple[int, int, int]:
-    """Return training samples, features and classes of a set, roughly, without loading it.
+    """Return the approximate numbers of training samples, features and classes of a set.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def size(name: str) -> tuple[int, int, int]:
 def expected(cell: Cell) -> float:
     """Return the seconds of a cell on one core, to within a factor of about three.
 
-    Training that ends early takes less.
+    Training that stops early takes less.
 
     Parameters
     ----------

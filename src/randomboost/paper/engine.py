@@ -1,4 +1,4 @@
-"""Runs the cells of an experiment: what is finished is skipped, what fails is reported."""
+"""Runs the cells of an experiment: finished ones are skipped, failures are reported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .costs import expected, size
 from .experiments import Experiment, Method, get, quick
 from .store import Store
 
-_FEW = 300  # training samples below which the coarse choice of nu takes three folds
+_FEW = 300  # with fewer training samples the coarse tuning of nu uses three folds
 
 
 @dataclass(frozen=True)
@@ -32,17 +32,17 @@ class Options:
     repeats : int or None
         Repeats; None for as many as the paper.
     quick : bool
-        The small version, on data that installed packages carry.
+        The small version, on data of installed packages.
     only : sequence of str
         Names of sets and methods to restrict the run to.
     jobs : int
-        Cells that run side by side, each in a process of its own.
+        Cells that run in parallel, each in its own process.
     grid : {"coarse", "paper"}
-        How nu is chosen.
+        How nu is tuned.
     threads : int or None
         Threads of a fit; None for the cores divided by `jobs`.
     rounds : int or None
-        Rounds instead of the experiment's; for trials.
+        Rounds instead of the experiment's, for tests.
     """
 
     out: Path
@@ -57,18 +57,18 @@ class Options:
 
 @dataclass
 class Plan:
-    """What there is to do.
+    """The cells of an experiment.
 
     Parameters
     ----------
     experiment : Experiment
-        The experiment, in the version that is run.
+        The experiment, as it is run.
     options : Options
-        How.
+        How it is run.
     groups : list of list of Cell
         The cells to report, grouped by set and method.
     left_out : dict of str to Exception
-        Sets that are not at hand, and why.
+        Sets that are not available, and why.
     """
 
     experiment: Experiment
@@ -103,17 +103,17 @@ class Plan:
         Returns
         -------
         dict or None
-            The result, None where the cell is not finished.
+            The result; None if the cell is not finished.
         """
         return self.store.load(cell.name, cell.describe())
 
     def finished(self) -> list[tuple[Cell, dict[str, Any]]]:
-        """Return all finished cells that are reported, with their results."""
+        """Return the finished reported cells, with their results."""
         found = [(cell, self.result(cell)) for group in self.groups for cell in group]
         return [(cell, result) for cell, result in found if result is not None]
 
     def to_do(self) -> list[Cell]:
-        """Return the cells that are not finished, with those that choose nu for them."""
+        """Return the unfinished cells, with those that tune nu for them."""
         todo: dict[str, Cell] = {}
         for group in self.groups:
             for cell in group:
@@ -124,10 +124,10 @@ class Plan:
         return list(todo.values())
 
     def seconds(self) -> float:
-        """Return what is left to do in seconds of one core, roughly."""
+        """Return the approximate cost of the unfinished cells, in seconds of one core."""
         return sum(expected(cell) for cell in self.to_do())
 
-    # -- choosing nu ---------------------------------------------------------------------------
+    # -- tuning nu -----------------------------------------------------------------------------
 
     def method(self, cell: Cell) -> Method:
         """Return the method of a cell.
@@ -145,17 +145,17 @@ class Plan:
         return next(method for method in self.experiment.methods if method.key == cell.method)
 
     def trials(self, cell: Cell) -> list[Cell]:
-        """Return the cells whose results choose nu for a cell, all inside its training part.
+        """Return the cells that tune nu for a cell, all within its training part.
 
         Parameters
         ----------
         cell : Cell
-            A cell that is reported.
+            A reported cell.
 
         Returns
         -------
         list of Cell
-            None where nothing is to be chosen.
+            Empty if nu is not tuned.
         """
         method = self.method(cell)
         if cell.grid == "paper":
@@ -168,30 +168,30 @@ class Plan:
         return [replace(trial, nu=nu, fold=fold) for nu in values for fold in range(folds)]
 
     def choice(self, cell: Cell) -> float | None:
-        """Return the nu with the fewest wrong predictions in the trials, the largest of equals.
+        """Return the nu with the fewest wrong predictions in the trials; the largest if tied.
 
         Parameters
         ----------
         cell : Cell
-            A cell that is reported, whose trials are finished.
+            A reported cell, whose trials are finished.
 
         Returns
         -------
         float or None
-            The choice; None where nothing is to be chosen.
+            The tuned nu; None if nu is not tuned.
         """
         wrong: dict[float, int] = defaultdict(int)
         for trial in self.trials(cell):
             result = self.result(trial)
             if result is None:
-                raise ValueError(f"nu of {cell.name} cannot be chosen: {trial.name} is missing")
+                raise ValueError(f"nu of {cell.name} cannot be tuned: {trial.name} is missing")
             assert trial.nu is not None
             wrong[trial.nu] += result["wrong"][0]
         return min(wrong, key=lambda nu: (wrong[nu], -nu)) if wrong else None
 
 
 def plan(name: str, options: Options) -> Plan:
-    """Return what is to be done for an experiment.
+    """Return the plan of an experiment.
 
     Parameters
     ----------
@@ -217,8 +217,8 @@ def plan(name: str, options: Options) -> Plan:
     left_out = {base: problem for base, problem in problems.items() if problem is not None}
     repeats = experiment.repeats if options.repeats is None else options.repeats
     groups = []
-    at_hand = [name for name in sets if _base(name) not in left_out]
-    for name in sorted(at_hand, key=lambda name: (_work(name), name)):
+    available = [name for name in sets if _base(name) not in left_out]
+    for name in sorted(available, key=lambda name: (_work(name), name)):
         for method in methods:
             first = _cell(experiment, name, method, sources, options.grid)
             groups.append([replace(first, repeat=repeat) for repeat in range(repeats)])
@@ -272,7 +272,7 @@ def _base(name: str) -> str:
 
 
 def _missing(name: str, sources: tuple[str, ...]) -> Exception | None:
-    """Return why a set is not at hand, or None."""
+    """Return why a set is not available, or None."""
     try:
         if "=" not in name:
             loaded(name, sources)
@@ -288,7 +288,7 @@ class Outcome:
     Parameters
     ----------
     done : int
-        Cells that were run.
+        Number of cells that were run.
     failed : dict of str to str
         Cells that failed, and why.
     """
@@ -298,19 +298,19 @@ class Outcome:
 
 
 def execute(plan: Plan, advance: Callable[[Cell, float], None] | None = None) -> Outcome:
-    """Run all cells that are not finished; save each at once.
+    """Run all unfinished cells; save each at once.
 
     Parameters
     ----------
     plan : Plan
-        What to do.
+        The plan.
     advance : callable or None
-        Called after every cell with it and the seconds that it was expected to take.
+        Called after every cell with the cell and its expected seconds.
 
     Returns
     -------
     Outcome
-        What was done and what failed.
+        What was run and what failed.
     """
     outcome = Outcome()
     threads = plan.options.threads
@@ -332,7 +332,7 @@ Result = tuple[Cell, dict[str, Any] | Exception]
 
 
 def _in_turn(plan: Plan, threads: int) -> Iterator[Result]:
-    """Yield the results of one cell after the other; trials come before what needs them."""
+    """Yield the results of cells one by one; trials come before the cells that need them."""
     for cell in plan.to_do():
         try:
             yield cell, run(cell, _nu(plan, cell), threads)
@@ -341,7 +341,7 @@ def _in_turn(plan: Plan, threads: int) -> Iterator[Result]:
 
 
 def _side_by_side(plan: Plan, threads: int) -> Iterator[Result]:
-    """Yield results of several processes; a cell begins when its trials are saved."""
+    """Yield results of several processes; a cell starts when its trials are saved."""
     waiting = plan.to_do()
     running: dict[Future, Cell] = {}
     with ProcessPoolExecutor(plan.options.jobs) as pool:

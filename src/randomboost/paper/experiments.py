@@ -1,4 +1,4 @@
-"""The paper's experiments, each a description that `engine` runs."""
+"""Descriptions of the paper's experiments, which `engine` runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Method:
     Parameters
     ----------
     key : str
-        Short name, as in commands and files.
+        Short name, in commands and files.
     title : str
         Name in tables.
     estimator : str
@@ -26,11 +26,11 @@ class Method:
     parameters : mapping
         Its parameters; `n_estimators` comes from the experiment.
     grid : sequence of float
-        Values of nu to choose from; none where there is nothing to choose.
+        Candidates for nu; empty if nu is not tuned.
     coarse : sequence of float
         Those of ``--grid coarse``.
     directions : int
-        Where not 0, n is this many times the number of features.
+        If not 0, n is this multiple of the number of features.
     """
 
     key: str
@@ -51,9 +51,9 @@ class Experiment:
     name : str
         Name in commands.
     title : str
-        What it is.
+        Title.
     sets : sequence of str
-        Data sets (``mnist@5`` has 5 training samples a class, ``vowel+train`` the rows of
+        Data sets (``mnist@5`` has 5 training samples per class, ``vowel+train`` the rows of
         LIBSVM's training file only).
     methods : sequence of Method
         Columns.
@@ -62,17 +62,17 @@ class Experiment:
     repeats : int
         Repeats in the paper.
     at : sequence of int
-        Rounds at which errors are shown; none for the last one.
+        Rounds at which errors are shown; empty for the last one.
     published : Table
-        The paper's figures.
+        The paper's numbers.
     measure : {"errors", "correction", "boundary", "time"}
         What a cell measures; "correction" is errors and the time of the optimisation step.
     curve : bool
         Whether the errors after every round are kept.
     cells_of : str
-        Name of the experiment whose cells this one shows; empty for its own.
+        Name of the experiment whose cells are shown; empty for its own.
     note : str
-        What a reader should know.
+        Remarks for the reader.
     """
 
     name: str
@@ -123,7 +123,7 @@ def _proj(
 
 
 def _code(**settings: Any) -> Method:
-    """Return the other reading of Algorithm 2: one code and one weight a round."""
+    """Return the other reading of Algorithm 2: one code and one weight per round."""
     return _proj("proj-code", "RBoost-proj (codes)", selection="code", **settings)
 
 
@@ -184,8 +184,8 @@ _ALL = [
         published={
             f"{name}+train": {**row, "proj-code": row["proj"]} for name, row in _TWO_FILES.items()
         },
-        note="The paper does not say which rows it took; table-multiclass and table-twoclass take "
-        "all. ECC is AdaBoost where there are two classes.",
+        note="The paper does not say which rows it used; table-multiclass and table-twoclass use "
+        "all. For two classes ECC is AdaBoost.",
     ),
     Experiment(
         "table-twoclass",
@@ -264,12 +264,12 @@ _ALL = [
     ),
     Experiment(
         "figure-digits",
-        "Test errors on handwritten characters by training samples a class, 1000 rounds",
+        "Test errors on handwritten characters by training samples per class, 1000 rounds",
         tuple(f"{name}@{n}" for name in ("mnist", "ticc") for n in (5, 10, 20, 40)),
         (ECC, MH, MO, _rank(n=100_000), _proj(**_DIGITS), _code(**_DIGITS)),
         repeats=5,
         curve=False,
-        note="The paper shows these as a figure only. TiCC is not carried by any package.",
+        note="The paper shows these as a figure only. TiCC is in no package.",
     ),
     Experiment(
         "figure-caltech",
@@ -277,7 +277,7 @@ _ALL = [
         ("caltech-related", "caltech-mixed"),
         (ECC, MH, MO, _rank(n=100_000), _proj(**_DIGITS), _code(**_DIGITS)),
         repeats=5,
-        note="The paper shows these as a figure only. The features are not carried by any package.",
+        note="The paper shows these as a figure only. The features are in no package.",
     ),
     Experiment(
         "figure-toyrank",
@@ -309,7 +309,7 @@ _ALL = [
         repeats=1,
         measure="boundary",
         note="MultiBoost with the logistic loss: the linear programs of the paper's hinge loss "
-        "take many minutes a set in 500 rounds.",
+        "take many minutes per set in 500 rounds.",
     ),
     Experiment(
         "table-complexity",
@@ -333,7 +333,7 @@ _ALL = [
         rounds=80,
         repeats=1,
         measure="time",
-        note="Generated classes of Gaussian clusters; where a variable is not the one that varies, "
+        note="Generated classes of Gaussian clusters; the other variables are "
         "m = 600, k = 8, d = 16, T = 80 and n = 4000 (proj: a quarter of n).",
     ),
 ]
@@ -354,7 +354,7 @@ def get(name: str) -> Experiment:
         The experiment.
     """
     if name not in EXPERIMENTS:
-        raise ValueError(f"{name!r} is no experiment; there are {', '.join(EXPERIMENTS)}")
+        raise ValueError(f"{name!r} is not an experiment: use one of {', '.join(EXPERIMENTS)}")
     return EXPERIMENTS[name]
 
 
@@ -364,7 +364,7 @@ def quick(experiment: Experiment) -> Experiment:
     Parameters
     ----------
     experiment : Experiment
-        The whole.
+        The full experiment.
 
     Returns
     -------

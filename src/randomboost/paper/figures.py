@@ -42,7 +42,7 @@ def draw(plan: Plan, results: Results) -> dict[str, Any]:
     Returns
     -------
     dict of str to Figure
-        matplotlib figures by name; none where the experiment has no figure.
+        matplotlib figures by name; empty if the experiment has no figure.
     """
     kind = _FIGURES.get(plan.experiment.name)
     if kind is None or not results:
@@ -51,7 +51,7 @@ def draw(plan: Plan, results: Results) -> dict[str, Any]:
 
 
 def svg(figure: Any) -> str:
-    """Return a figure as SVG text, to be put into a page.
+    """Return a figure as SVG text, to be embedded in a page.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def _by(results: Results) -> dict[tuple[str, str], list[dict[str, Any]]]:
 
 
 def _curves(plan: Plan, results: Results) -> Any:
-    """Draw mean test errors by round, one panel a set."""
+    """Draw mean test errors by round, one panel per set."""
     plt = _pyplot()
     found = _by(results)
     names = [name for name in plan.experiment.sets if any(name == row for row, _ in found)]
@@ -119,7 +119,7 @@ def _curves(plan: Plan, results: Results) -> Any:
 
 
 def _digits(plan: Plan, results: Results) -> Any:
-    """Draw mean test errors by training samples a class, one panel a set."""
+    """Draw mean test errors by training samples per class, one panel per set."""
     plt = _pyplot()
     found = _by(results)
     bases = list(dict.fromkeys(name.split("@")[0] for name, _ in found))
@@ -141,7 +141,7 @@ def _digits(plan: Plan, results: Results) -> Any:
         axis.set_xscale("log")
         axis.set_xticks([5, 10, 20, 40], ["5", "10", "20", "40"])
         axis.minorticks_off()
-        axis.set_xlabel("training samples a class")
+        axis.set_xlabel("training samples per class")
         axis.set_ylabel("test error, %")
         axis.set_ylim(bottom=0)
         axis.set_title(base)
@@ -185,7 +185,7 @@ def _scatter(axis: Any, points: Any, data: Any, extent: Any) -> None:
 
 
 def _toyrank(plan: Plan, results: Results) -> Any:
-    """Draw one-versus-all boosting as it is, by rounds, and on projected data."""
+    """Draw one-versus-all boosting by rounds, on the original and on projected data."""
     plt = _pyplot()
     found = {cell.method: (cell, result) for cell, result in results}
     panels = []
@@ -206,7 +206,7 @@ def _toyrank(plan: Plan, results: Results) -> Any:
 
 
 def _toy(plan: Plan, results: Results) -> Any:
-    """Draw data and boundaries, one row a set and one column a method."""
+    """Draw data and boundaries, one row per set and one column per method."""
     plt = _pyplot()
     found = {(cell.set, cell.method): (cell, result) for cell, result in results}
     names = [name for name in plan.experiment.sets if any(name == row for row, _ in found)]

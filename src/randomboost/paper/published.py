@@ -1,4 +1,4 @@
-"""The figures that the paper prints: means and standard deviations of test errors in %."""
+"""The numbers of the paper: means and standard deviations of test errors in %."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ WLDA = _table(
         "vowel": "2.6 1.1 4.5 1.8",
     },
 )
-# its Synthetic 1 to 3, whose parameters it does not give; ours are other sets
+# its Synthetic 1 to 3, whose parameters are not given; ours are different sets
 SIZES = _table(
     [
         *(f"rank-n{n}" for n in (1000, 2500, 5000, 10000)),

@@ -1,4 +1,4 @@
-"""Writes what an experiment gave: runs.csv, runs.parquet, table.md, page.html, figures."""
+"""Writes the results of an experiment: runs.csv, runs.parquet, table.md, page.html, figures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .store import write_text
 
 @dataclass(frozen=True)
 class Written:
-    """What was written.
+    """Files written for an experiment.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Written:
 
 
 def command_of(plan: Plan) -> str:
-    """Return the command that makes an experiment's results.
+    """Return the command that reproduces the results of an experiment.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def command_of(plan: Plan) -> str:
 
 
 def write(plan: Plan, failed: dict[str, str] | None = None) -> Written:
-    """Write all that the finished cells of an experiment give.
+    """Write the results of the finished cells of an experiment.
 
     Parameters
     ----------
@@ -137,13 +137,13 @@ def _template() -> Any:
 
 
 def _rows(markdown: str) -> list[list[str]]:
-    """Return the cells of a Markdown table, without the line under its head."""
+    """Return the cells of a Markdown table, without the line below its header."""
     lines = [line for line in markdown.splitlines() if line.startswith("| ")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
 def _more_tables(tests: Any, times: str, exponents: str) -> dict[str, list[list[str]]]:
-    """Return the further tables of a page by heading, those that are there."""
+    """Return the non-empty further tables of a page, by heading."""
     found = {
         "Exponents": exponents,
         "Wilcoxon signed-rank tests over the sets": tables.signed_rank_markdown(tests),
@@ -165,28 +165,29 @@ def _markdown(plan: Plan, table: tables.Table, tests: Any, results: tables.Resul
         parts.append(tables.exponents_markdown(results))
     elif table.sets:
         parts.append(
-            "Mean test error in % (standard deviation), in brackets the paper's and the difference "
-            f"of the means in its standard deviations. {tables.repeats_note(table)}\n"
+            "Mean test error in % (standard deviation), in brackets the paper's, and the "
+            "difference of the means in units of its standard deviation. "
+            f"{tables.repeats_note(table)}\n"
         )
         parts.append(tables.markdown(table))
     if tests:
         parts.append("Wilcoxon signed-rank tests over the sets:\n")
         parts.append(tables.signed_rank_markdown(tests))
     for name, form in _left_out(plan).items():
-        parts.append(f"Left out, because it is not at hand: {name}. Needed: {form}.\n")
+        parts.append(f"Left out, because it is not available: {name}. Needed: {form}.\n")
     return "\n".join(parts)
 
 
 def _left_out(plan: Plan) -> dict[str, str]:
-    """Return the sets that are not at hand, and which file would do, without the folder."""
+    """Return the sets that are not available, and the file each needs, without its folder."""
     return {
-        name: getattr(why, "form", "") or "a file of the right form"
+        name: getattr(why, "form", "") or "a file of the right format"
         for name, why in plan.left_out.items()
     }
 
 
 def _write_runs(folder: Path, rows: list[dict[str, Any]]) -> list[Path]:
-    """Write runs.csv, and runs.parquet where pandas and pyarrow are installed."""
+    """Write runs.csv, and runs.parquet if pandas and pyarrow are installed."""
     if not rows:
         return []
     file = io.StringIO()

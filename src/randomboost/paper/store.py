@@ -1,4 +1,4 @@
-"""Finished cells, one small file each, written so that a kill at any moment loses nothing."""
+"""Storage of finished cells, one small file each, written atomically."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ..runtime.writing import whole_file
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all.
+    """Write a file atomically.
 
     Parameters
     ----------
     path : Path
-        The file; its folder is made.
+        The file; its folder is created.
     text : str
-        What to write.
+        Its contents.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as draft:
@@ -30,21 +30,21 @@ class Store:
     Parameters
     ----------
     folder : Path
-        The folder; it is made when the first cell is saved.
+        The folder; it is created when the first cell is saved.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def load(self, name: str, description: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the result of a cell, or None where there is none of that description.
+        """Return the result of a cell, or None if there is none with that description.
 
         Parameters
         ----------
         name : str
             Name of the cell.
         description : dict
-            All that the result depends on.
+            Everything the result depends on.
 
         Returns
         -------
@@ -58,16 +58,16 @@ class Store:
             return None
 
     def save(self, name: str, description: dict[str, Any], result: dict[str, Any]) -> None:
-        """Keep the result of a cell.
+        """Save the result of a cell.
 
         Parameters
         ----------
         name : str
             Name of the cell.
         description : dict
-            All that the result depends on.
+            Everything the result depends on.
         result : dict
-            What was measured.
+            The measurements.
         """
         saved = {"cell": description, "result": result}
         write_text(self._folder / f"{name}.json", json.dumps(saved) + "\n")

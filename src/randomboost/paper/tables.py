@@ -1,4 +1,4 @@
-"""Results as tables: every run, means beside the paper's, tests of significance, exponents."""
+"""Results as tables: all runs, means next to the paper's, significance tests, exponents."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .experiments import Method
 from .published import CORRECTION_SECONDS, Figure
 
 Results = list[tuple[Cell, dict[str, Any]]]
-_MIN_SPREAD = 0.1  # of the paper, where it prints 0.0, in % points
+_MIN_SPREAD = 0.1  # in percentage points, where the paper prints 0.0
 
 
 def error_at(result: dict[str, Any], rounds: int | None = None) -> float:
-    """Return the test error in % after so many rounds; a fit that ended before keeps its last.
+    """Return the test error in % after some rounds, or after the last one of a shorter fit.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def error_at(result: dict[str, Any], rounds: int | None = None) -> float:
 
 
 def runs(results: Results) -> list[dict[str, Any]]:
-    """Return one row a run, tidy.
+    """Return one row per run.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def runs(results: Results) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Entry:
-    """Errors of one method on one set beside the paper's.
+    """Errors of one method on one set, next to the paper's.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class Entry:
 
     @property
     def difference(self) -> float | None:
-        """Return ours less the paper's mean, in units of the paper's standard deviation."""
+        """Return our mean minus the paper's, in units of the paper's standard deviation."""
         if self.paper is None:
             return None
         return (self.mean - self.paper[0]) / max(self.paper[1], _MIN_SPREAD)
@@ -117,7 +117,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the paper beside ours.
+    """Our results next to those of the paper.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ class Table:
     entries: dict[tuple[str, str], Entry]
 
     def reached(self) -> dict[str, tuple[int, int]]:
-        """Return by column on how many sets the paper is reached, and of how many."""
+        """Return by column the number of sets that reach the paper, and the number of sets."""
         counts = {}
         for key, _ in self.columns:
             known = [entry.reached for (_, k), entry in self.entries.items() if k == key]
@@ -154,7 +154,7 @@ def _columns(methods: Sequence[Method], at: Sequence[int]) -> list[tuple[str, st
 
 
 def table(plan: Plan, results: Results) -> Table:
-    """Return the means of all sets and methods beside the paper's.
+    """Return the means of all sets and methods next to the paper's.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ def _text(entry: Entry | None) -> str:
 
 
 def repeats_note(table: Table) -> str:
-    """Return how many repeats the entries have, in words.
+    """Describe the numbers of repeats of the entries.
 
     Parameters
     ----------
@@ -258,20 +258,20 @@ def repeats_note(table: Table) -> str:
 
 @dataclass(frozen=True)
 class SignedRank:
-    """Wilcoxon's signed-rank test between two methods over the sets that both have.
+    """Wilcoxon's signed-rank test between two methods over their common sets.
 
     Parameters
     ----------
     first, second : str
         Keys of the methods.
     whose : {"ours", "paper"}
-        Whose figures.
+        Whose errors.
     sets : int
         Number of sets.
     statistic, p : float
         The smaller rank sum and the two-sided p-value.
     wins, losses : int
-        Sets on which the first has the lower, and the higher, error.
+        Numbers of sets on which the first has the lower and the higher error.
     """
 
     first: str
@@ -285,12 +285,12 @@ class SignedRank:
 
 
 def signed_ranks(table: Table) -> list[SignedRank]:
-    """Return the test between all pairs of columns, of our figures and of the paper's.
+    """Return the tests of all pairs of columns, for our errors and for the paper's.
 
     Parameters
     ----------
     table : Table
-        The table; of several stages the last one counts.
+        The table; the last one of several stages is used.
 
     Returns
     -------
@@ -359,7 +359,7 @@ def signed_rank_markdown(tests: Sequence[SignedRank]) -> str:
 
 
 def times_markdown(plan: Plan, results: Results) -> str:
-    """Return the CPU times as Markdown: of fits, and of the optimisation step where measured.
+    """Return the CPU times as Markdown: of fits, or of the optimisation step if measured.
 
     Parameters
     ----------
@@ -401,7 +401,7 @@ PAPER_EXPONENTS = {
 
 
 def exponents(results: Results) -> dict[tuple[str, str], tuple[float, list[float]]]:
-    """Return how the time of a fit grows with each variable: the slope in logarithms.
+    """Return the exponents of the time of a fit in each variable: slopes in logarithms.
 
     Parameters
     ----------
@@ -427,7 +427,7 @@ def exponents(results: Results) -> dict[tuple[str, str], tuple[float, list[float
 
 
 def exponents_markdown(results: Results) -> str:
-    """Return the exponents as Markdown, beside those of the paper's table of complexity.
+    """Return the exponents as Markdown, next to those of the paper.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
-"""Pictures of models and comparisons, after scikit-learn's Display convention.
+"""Plots of models and comparisons, after scikit-learn's Display convention.
 
-Every class has ``plot(ax=None)``, keeps what it drew in `ax_` and `figure_`, and is made from a
-fitted estimator (``from_estimator``) or from what one said (``from_predictions``), or from plain
-numbers by its constructor. Pipelines that end in a classifier work as estimators. Colours tell
-curves apart on screen; dashes, markers and grey levels do on paper.
+Every class has ``plot(ax=None)``, stores its axes in `ax_` and `figure_`, and is created from a
+fitted estimator (``from_estimator``), from predictions (``from_predictions``), or from plain
+numbers by its constructor. Pipelines that end in a classifier work as estimators. Curves differ in
+colour on screen, and in dashes, markers and grey levels in print.
 """
 
 try:

@@ -1,4 +1,4 @@
-"""Whether probabilities mean what they say."""
+"""Calibration of probabilities."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from .style import FAINT, SIZE, color, dress, ink, need, show_percent, start
 
 
 class ReliabilityDisplay:
-    """How often the most probable class is right, by how probable it is said to be.
+    """Accuracy of the predicted class, by its probability.
 
     Parameters
     ----------
     confidences : array-like of shape (n_samples,)
-        Largest probability of every sample.
+        Probability of the predicted class of every sample.
     right : array-like of bool of shape (n_samples,)
-        Whether its class is the true one.
+        Whether that class is the true one.
     n_bins : int, default=10
         Number of bins of equal width.
 
     Attributes
     ----------
     mean_confidences_, accuracies_, counts_ : ndarray of shape (n_bins,)
-        Mean probability, share of right classes, and samples of every bin; NaN and 0 where a bin
-        is empty.
+        Mean probability, accuracy, and number of samples of every bin; NaN and 0 for an empty
+        bin.
     calibration_error_ : float
-        Expected calibration error: the mean over samples of the distance between the two, by
+        Expected calibration error: the mean over samples of the difference between the two, by
         bin.
     ax_ : matplotlib Axes
         Axes with the points.
@@ -46,7 +46,7 @@ class ReliabilityDisplay:
         confidences = np.asarray(confidences, dtype=float)
         right = np.asarray(right, dtype=float)
         if n_bins < 1:
-            raise ValueError(f"n_bins={n_bins} leaves no bin: use 1 or more")
+            raise ValueError(f"n_bins={n_bins} is too small: use 1 or more")
         if confidences.shape != right.shape or not len(confidences):
             raise ValueError(
                 f"confidences has shape {confidences.shape} and right {right.shape}: pass one of "
@@ -117,12 +117,12 @@ class ReliabilityDisplay:
         ReliabilityDisplay
             The display.
         """
-        _, shares, codes = true_columns(y_true, y_proba, labels)
-        right = shares.argmax(axis=1) == codes
+        _, shares, columns = true_columns(y_true, y_proba, labels)
+        right = shares.argmax(axis=1) == columns
         return cls(shares.max(axis=1), right, n_bins=n_bins).plot(ax=ax)
 
     def plot(self, ax: Axes | None = None) -> ReliabilityDisplay:
-        """Draw the points; the bars below are the shares of the samples.
+        """Draw the points; the bars below are the fractions of the samples.
 
         Parameters
         ----------

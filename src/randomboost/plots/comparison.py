@@ -1,4 +1,4 @@
-"""Several models beside each other."""
+"""Comparison of several models."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ErrorsDisplay:
     names : sequence of str, default=None
         Names of the models.
     label : str, default="error"
-        What the numbers are; errors are shown in per cent.
+        Name of the numbers; errors are shown in per cent.
 
     Attributes
     ----------
@@ -102,19 +102,19 @@ class ErrorsDisplay:
 
 
 class TradeOffDisplay:
-    """Error of every model over what it costs.
+    """Error of every model against its cost.
 
     Parameters
     ----------
     costs : array-like of shape (n_models,)
         Cost of every model, such as seconds or bytes; positive, or NaN for a model that is left
-        out here but keeps its look in other pictures of the same models.
+        out here but has the same style in other plots of the same models.
     errors : array-like of shape (n_models,)
         Errors in [0, 1].
     names : sequence of str
         Names of the models.
     label : str, default="fit, seconds"
-        What the costs are.
+        Name of the costs.
 
     Attributes
     ----------
@@ -176,13 +176,13 @@ class TradeOffDisplay:
                 label=name,
             )
         ax.set(xscale="log", xlabel=self.label, ylabel="error")
-        least, most = np.nanmin(self.costs), np.nanmax(self.costs)
-        decades = np.log10(most / least)
+        lowest, highest = np.nanmin(self.costs), np.nanmax(self.costs)
+        decades = np.log10(highest / lowest)
         subs = (1, 2, 5) if decades < 1.5 else (1, 3) if decades < 3 else (1,)
         ax.xaxis.set_major_locator(LogLocator(subs=subs, numticks=12))
         ax.xaxis.set_minor_locator(NullLocator())
         ax.xaxis.set_major_formatter(
-            EngFormatter(sep="") if least >= 1 and most >= 1e4 else "{x:g}"
+            EngFormatter(sep="") if lowest >= 1 and highest >= 1e4 else "{x:g}"
         )
         show_percent(ax.yaxis)
         ax.margins(0.08, 0.1)

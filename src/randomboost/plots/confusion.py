@@ -18,7 +18,7 @@ _FEW = 12
 
 
 class ConfusionDisplay:
-    """Counts of true and predicted classes; colours are shares of the true class.
+    """Counts of true and predicted classes; colours are fractions of the true class.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ class ConfusionDisplay:
             cmap=RAMP,
             colorbar=False,
             include_values=n_classes <= _TEXTS_UP_TO,
-            im_kw={"norm": PowerNorm(0.5, 0, 1)},  # so that rare mistakes are seen
+            im_kw={"norm": PowerNorm(0.5, 0, 1)},  # so that rare mistakes are visible
         )
         if self.display_.text_ is not None:
             for place, text in np.ndenumerate(self.display_.text_):

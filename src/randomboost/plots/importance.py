@@ -21,7 +21,7 @@ class ImportanceDisplay:
     names : array-like of str of shape (n_features,), default=None
         Names of the features.
     max_features : int, default=20
-        How many to show.
+        Number of features to show.
 
     Attributes
     ----------
@@ -68,9 +68,9 @@ class ImportanceDisplay:
         estimator : estimator
             A fitted classifier with ``feature_importances_``, or a pipeline that ends in one.
         names : array-like of str, default=None
-            Names of the features; None for those that the model was fitted with.
+            Names of the features; None for those of the training data.
         max_features : int, default=20
-            How many to show.
+            Number of features to show.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
 

@@ -25,9 +25,9 @@ from .style import (
 
 
 class MarginDisplay:
-    """Cumulative distribution of the margins: how surely samples are classified.
+    """Cumulative distribution of the margins.
 
-    The share left of 0 is the error.
+    The fraction left of 0 is the error.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class MarginDisplay:
         self.margins = {name: np.sort(np.asarray(part)) for name, part in margins.items()}
         for name, part in self.margins.items():
             if part.ndim != 1 or not len(part):
-                raise ValueError(f"margins[{name!r}] has no margins: pass one a sample")
+                raise ValueError(f"margins[{name!r}] has no margins: pass one per sample")
 
     @classmethod
     def from_estimator(
@@ -72,7 +72,7 @@ class MarginDisplay:
         X, y : array-like
             Test data.
         X_train, y_train : array-like, default=None
-            Training data, for a curve of its own.
+            Training data, for a second curve.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
 
@@ -93,7 +93,7 @@ class MarginDisplay:
     def from_predictions(
         cls, y_true: Any, y_proba: Any, *, labels: Any = None, ax: Axes | None = None
     ) -> MarginDisplay:
-        """Draw the margins of probabilities: that of the true class less the largest other.
+        """Draw the margins of probabilities: of the true class minus the largest other one.
 
         Parameters
         ----------
@@ -111,10 +111,10 @@ class MarginDisplay:
         MarginDisplay
             The display.
         """
-        y_true, shares, codes = true_columns(y_true, y_proba, labels)
+        y_true, shares, columns = true_columns(y_true, y_proba, labels)
         rows = np.arange(len(y_true))
-        own = shares[rows, codes].copy()
-        shares[rows, codes] = -np.inf
+        own = shares[rows, columns].copy()
+        shares[rows, columns] = -np.inf
         return cls({"test": own - shares.max(axis=1)}).plot(ax=ax)
 
     def plot(self, ax: Axes | None = None) -> MarginDisplay:
@@ -161,8 +161,8 @@ def true_columns(y_true: Any, y_proba: Any, labels: Any) -> tuple[Any, Any, Any]
             f"{len(labels)} labels: pass a row for every sample and a column for every label"
         )
     order = np.argsort(labels)
-    codes = order[np.searchsorted(labels, y_true, sorter=order).clip(max=len(labels) - 1)]
-    unknown = y_true[labels[codes] != y_true]
+    columns = order[np.searchsorted(labels, y_true, sorter=order).clip(max=len(labels) - 1)]
+    unknown = y_true[labels[columns] != y_true]
     if len(unknown):
         raise ValueError(f"y_true has the label {unknown[0]!s}, which is not in labels: add it")
-    return y_true, shares, codes
+    return y_true, shares, columns

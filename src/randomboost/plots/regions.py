@@ -19,20 +19,20 @@ _MAX_POINTS = 500
 
 
 class RegionsDisplay:
-    """Which class is predicted where, over two features.
+    """Predicted classes over two features.
 
     Parameters
     ----------
-    codes : array-like of int of shape (n_rows, n_columns)
-        Number of the predicted class on a grid.
+    class_numbers : array-like of int of shape (n_rows, n_columns)
+        Numbers of the predicted classes on a grid.
     extent : tuple of float
         Left, right, bottom and top edge of the grid.
     classes : array-like of shape (n_classes,)
         Names of the classes.
     points : array-like of shape (n_points, 2), default=None
         Samples to draw.
-    point_codes : array-like of int of shape (n_points,), default=None
-        Their classes.
+    point_classes : array-like of int of shape (n_points,), default=None
+        Their class numbers.
     names : tuple of str, default=("feature 0", "feature 1")
         Names of the two features.
 
@@ -50,19 +50,19 @@ class RegionsDisplay:
 
     def __init__(
         self,
-        codes: Any,
+        class_numbers: Any,
         extent: tuple[float, float, float, float],
         classes: Any,
         *,
         points: Any = None,
-        point_codes: Any = None,
+        point_classes: Any = None,
         names: tuple[str, str] = ("feature 0", "feature 1"),
     ) -> None:
-        self.codes = np.asarray(codes)
+        self.class_numbers = np.asarray(class_numbers)
         self.extent = extent
         self.classes = np.asarray(classes)
         self.points = None if points is None else np.asarray(points)
-        self.point_codes = None if point_codes is None else np.asarray(point_codes)
+        self.point_classes = None if point_classes is None else np.asarray(point_classes)
         self.names = names
 
     @classmethod
@@ -78,17 +78,17 @@ class RegionsDisplay:
     ) -> RegionsDisplay:
         """Draw the regions of a fitted model.
 
-        Features other than the two are held at their median over `X` (columns that are not
-        numbers: at their most frequent value).
+        Other features are held at their median over `X` (categorical ones at their most frequent
+        value).
 
         Parameters
         ----------
         estimator : estimator
             A fitted classifier, or a pipeline that ends in one.
         X : array-like of shape (n_samples, n_features)
-            Data: its range is what is drawn.
+            Data, whose range is drawn.
         y : array-like of shape (n_samples,), default=None
-            Labels; with them at most 500 of the samples are drawn.
+            Labels; if given, at most 500 of the samples are drawn.
         features : tuple of two int or str, default=(0, 1)
             The features, by number or (in tables) by name.
         resolution : int, default=200
@@ -112,24 +112,24 @@ class RegionsDisplay:
         up = low[1] + steps * (high[1] - low[1])
         grid = _grid(X, columns, *(part.ravel() for part in np.meshgrid(across, up)))
         classes = np.asarray(estimator.classes_)
-        codes = np.searchsorted(classes, estimator.predict(grid)).reshape(resolution, resolution)
-        points = point_codes = None
+        found = np.searchsorted(classes, estimator.predict(grid))
+        points = point_classes = None
         if y is not None:
             y = np.asarray(y)
             chosen = np.isin(y, classes) & ~np.isnan(values).any(axis=1)
             rows = np.flatnonzero(chosen)
             if len(rows) > _MAX_POINTS:
                 rows = np.random.default_rng(0).choice(rows, _MAX_POINTS, replace=False)
-            points, point_codes = values[rows], np.searchsorted(classes, y[rows])
+            points, point_classes = values[rows], np.searchsorted(classes, y[rows])
         names = tuple(
             str(X.columns[column]) if is_table(X) else f"feature {column}" for column in columns
         )
         return cls(
-            codes,
+            found.reshape(resolution, resolution),
             (low[0], high[0], low[1], high[1]),
             classes,
             points=points,
-            point_codes=point_codes,
+            point_classes=point_classes,
             names=names,  # type: ignore[arg-type]
         ).plot(ax=ax)
 
@@ -148,20 +148,22 @@ class RegionsDisplay:
         """
         ax = start(self, ax)
         tints = np.array([(*to_rgb(color(number)), 0.28) for number in range(len(self.classes))])
-        ax.imshow(tints[self.codes], extent=self.extent, origin="lower", aspect="auto", zorder=0.5)
-        present = np.unique(self.codes)
+        ax.imshow(
+            tints[self.class_numbers], extent=self.extent, origin="lower", aspect="auto", zorder=0.5
+        )
+        present = np.unique(self.class_numbers)
         for number in present[:-1] if len(present) == 2 else present:
             ax.contour(
-                self.codes == number,
+                self.class_numbers == number,
                 levels=[0.5],
                 colors=[ink()],
                 linewidths=0.7,
                 extent=self.extent,
                 origin="lower",
             )
-        if self.points is not None and self.point_codes is not None:
-            for number in np.unique(self.point_codes):
-                chosen = self.points[self.point_codes == number]
+        if self.points is not None and self.point_classes is not None:
+            for number in np.unique(self.point_classes):
+                chosen = self.points[self.point_classes == number]
                 ax.plot(
                     *chosen.T,
                     marker(number),
@@ -182,11 +184,11 @@ class RegionsDisplay:
         return self
 
     def _name_regions(self, ax: Axes) -> None:
-        """Write the name of every class where its region is widest."""
-        height, width = self.codes.shape
+        """Label the region of every class where it is widest."""
+        height, width = self.class_numbers.shape
         left, right, bottom, top = self.extent
-        for number in np.unique(self.codes):
-            inside = np.pad(self.codes == number, 1)
+        for number in np.unique(self.class_numbers):
+            inside = np.pad(self.class_numbers == number, 1)
             row, column = _widest(inside)
             text = ax.text(
                 left + (column - 0.5) / width * (right - left),
@@ -202,7 +204,7 @@ class RegionsDisplay:
 
 
 def _widest(inside: NDArray) -> tuple[int, int]:
-    """Return the cell that is furthest from the edge of a region."""
+    """Return the cell that is farthest from the edge of a region."""
     row, column = np.unravel_index(distance_transform_edt(inside).argmax(), inside.shape)
     return int(row), int(column)
 
@@ -216,7 +218,7 @@ def _column(X: Any, feature: Any) -> int:
     if isinstance(feature, int | np.integer) and 0 <= feature < n_features:
         return int(feature)
     raise ValueError(
-        f"features has {feature!r}, which X has not: use names of columns, or numbers from 0 to "
+        f"features has {feature!r}, which is not in X: use names of columns, or numbers from 0 to "
         f"{n_features - 1}"
     )
 
@@ -249,5 +251,5 @@ def _grid(X: Any, columns: list[int], across: NDArray, up: NDArray) -> Any:
 
 
 def _constant(column: Any, value: Any) -> Any:
-    """Return one value in the kind of a column, so that categories stay categories."""
+    """Return a value in the dtype of a column, so that categories are preserved."""
     return value if column.dtype.kind in "iuf" else type(column)([value]).astype(column.dtype)[0]

@@ -38,9 +38,9 @@ class RoundsDisplay:
     curves : dict of str to array-like
         The values after every round, by name: parts of the data, or models.
     metric : {"error", "log_loss", "objective"}, default="error"
-        What they are; errors are shares in [0, 1].
+        What the values are; errors are in [0, 1].
     kept : int or None, default=None
-        Number of rounds that the model kept where early stopping dropped some.
+        Number of rounds that the model keeps if early stopping dropped some.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class RoundsDisplay:
     ) -> RoundsDisplay:
         """Draw the curves of a fitted model.
 
-        The validation part of the fit, if there was one, is taken from ``train_history_``.
+        The curve of the validation part, if there is one, is taken from ``train_history_``.
 
         Parameters
         ----------
@@ -100,10 +100,9 @@ class RoundsDisplay:
         X, y : array-like, default=None
             Test data.
         X_train, y_train : array-like, default=None
-            Training data, for a curve of its own.
+            Training data, for a second curve.
         metric : {"error", "log_loss", "objective"}, default="error"
-            "objective" is what the training minimised, from ``train_history_``; data is not
-            needed for it.
+            "objective" is the training objective, from ``train_history_``, which needs no data.
         log : bool, default=False
             Whether the values are on a logarithmic scale.
         ax : matplotlib Axes, default=None
@@ -144,15 +143,15 @@ class RoundsDisplay:
         log: bool = False,
         ax: Axes | None = None,
     ) -> RoundsDisplay:
-        """Draw errors from predictions after every round, as for several models.
+        """Draw errors of predictions after every round, such as those of several models.
 
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
             True labels.
         staged_predictions : dict of str to iterable of array-like
-            For every model its predicted labels after each round, such as ``staged_predict``
-            yields.
+            Predicted labels of every model after each round, such as those of
+            ``staged_predict``.
         log : bool, default=False
             Whether the values are on a logarithmic scale.
         ax : matplotlib Axes, default=None

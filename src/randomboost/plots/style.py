@@ -1,7 +1,7 @@
-"""The look that all pictures share, and what they need of estimators.
+"""The common style of all plots, and helpers for estimators.
 
-Colours are fixed here (but for that of text, which follows matplotlib's style) so that a report can
-put style-sheet variables in their place, which is how its figures follow dark mode.
+Colours are fixed here (except that of text, which follows matplotlib's style), so that a report can
+replace them by style-sheet variables: so its figures follow dark mode.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 
-FAINT = "#8a919a"  # what stands back
+FAINT = "#8a919a"  # background elements
 COLORS = ("#0b6fae", "#d1600a", "#0a8f6c", "#a8528f", "#8a7a00", "#5a5fc4", "#b03a48", "#3f7f93")
 DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
 MARKERS = "osD^vPX*<>hp"
-SIZE = (4.3, 3.0)  # inches; small, so that text stays readable on a phone
+SIZE = (4.3, 3.0)  # inches; small, so that text is readable on a phone
 
-# from nothing to full colour, so that empty cells take the page's own background
+# from transparent to full colour, so that empty cells show the background of the page
 RAMP = LinearSegmentedColormap.from_list("ramp", [(0.043, 0.435, 0.682, a) for a in (0.0, 1.0)])
 
 _LONGEST = 24
@@ -26,12 +26,12 @@ _PARTS = {"training": 0, "test": 1, "validation": 2}
 
 
 def ink() -> str:
-    """Return the colour of text and axes, which is that of matplotlib's style in use."""
+    """Return the colour of text and axes, that of the current matplotlib style."""
     return plt.rcParams["text.color"]
 
 
 def curve_number(name: str, place: int) -> int:
-    """Return the number of a curve's look: parts of the data look alike in all pictures."""
+    """Return the style number of a curve; parts of the data have the same one in all plots."""
     return _PARTS.get(name, place)
 
 
@@ -41,7 +41,7 @@ def color(number: int) -> str:
 
 
 def dashes(number: int) -> Any:
-    """Return the line style of the curve with this number; it changes with every number."""
+    """Return the line style of the curve with this number."""
     return DASHES[number % len(DASHES)]
 
 
@@ -51,7 +51,7 @@ def marker(number: int) -> str:
 
 
 def shorten(name: Any, longest: int = _LONGEST) -> str:
-    """Return a name as plain text of bounded length, its middle left out where it is longer."""
+    """Return a name as plain text of bounded length; the middle of longer ones is left out."""
     text = " ".join(str(name).split()).replace("$", r"\$")
     if len(text) <= longest:
         return text
@@ -60,7 +60,7 @@ def shorten(name: Any, longest: int = _LONGEST) -> str:
 
 
 def shorten_all(names: Any, longest: int = _LONGEST) -> list[str]:
-    """Return names as `shorten` does, numbered where they would be the same."""
+    """Shorten names; those that would be the same are numbered."""
     short = [shorten(name, longest) for name in names]
     room = longest - len(str(len(short))) - 2
     return [
@@ -70,7 +70,7 @@ def shorten_all(names: Any, longest: int = _LONGEST) -> list[str]:
 
 
 def start(display: Any, ax: Axes | None) -> Axes:
-    """Return the axes that a display draws on, new ones of its `size` where none are given."""
+    """Return the axes that a display draws on, new ones of its `size` if none are given."""
     if ax is None:
         ax = plt.subplots(figsize=display.size, layout="constrained")[1]
     display.ax_ = ax
@@ -79,7 +79,7 @@ def start(display: Any, ax: Axes | None) -> Axes:
 
 
 def dress(ax: Axes, *, grid: str = "both") -> None:
-    """Give axes the common look; call it once everything is drawn.
+    """Apply the common style to axes, after everything is drawn.
 
     Parameters
     ----------
@@ -108,19 +108,19 @@ def dress(ax: Axes, *, grid: str = "both") -> None:
 
 
 def show_percent(axis: Any) -> None:
-    """Label the ticks of an axis of shares in per cent."""
+    """Label the ticks of an axis of fractions in per cent."""
     axis.set_major_formatter(lambda share, _: f"{100 * share:.3g}%")
 
 
 def split_pipeline(estimator: Any, X: Any = None) -> tuple[Any, Any]:
-    """Return the classifier at the end of a pipeline, and X as that classifier sees it.
+    """Return the classifier at the end of a pipeline, and X transformed for it.
 
     Parameters
     ----------
     estimator : estimator
         A fitted classifier, or a pipeline that ends in one.
     X : array-like, default=None
-        Data as the estimator takes it.
+        Data for the estimator.
 
     Returns
     -------
@@ -135,9 +135,9 @@ def split_pipeline(estimator: Any, X: Any = None) -> tuple[Any, Any]:
 
 
 def need(estimator: Any, attribute: str, display: str) -> None:
-    """Raise a clear error where an estimator lacks what a picture shows."""
+    """Raise a clear error if an estimator lacks what a display shows."""
     if not hasattr(estimator, attribute):
         raise TypeError(
-            f"{display} needs an estimator with {attribute}, which {type(estimator).__name__} has "
-            "not: fit it first, or use another display"
+            f"{display} needs an estimator with {attribute}, but {type(estimator).__name__} has "
+            "none: fit it first, or use another display"
         )

@@ -13,7 +13,7 @@ from .style import SIZE, color, dress, ink, need, split_pipeline, start
 
 
 class WeightsDisplay:
-    """How much every round counts.
+    """The weight of every round.
 
     Parameters
     ----------
@@ -37,18 +37,16 @@ class WeightsDisplay:
     def __init__(self, weights: Any, *, label: str = "round") -> None:
         self.weights = np.asarray(weights, dtype=float)
         if self.weights.ndim != 1:
-            raise ValueError(
-                f"weights has shape {self.weights.shape}: pass one weight a round, such as sums"
-            )
+            raise ValueError(f"weights has shape {self.weights.shape}: pass one weight per round")
         self.label = label
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> WeightsDisplay:
         """Draw the weights of a fitted model.
 
-        Where a round has several weights (one a class, say) the sum of their sizes is drawn;
-        where the weights are those of projections and not of rounds (RBoost-proj), they are
-        drawn from the largest to the smallest.
+        If a round has several weights (such as one per class) the sum of their absolute values is
+        drawn; if weights belong to projections instead of rounds (RBoost-proj), they are drawn
+        from the largest to the smallest.
 
         Parameters
         ----------

@@ -1,10 +1,10 @@
-"""Columns of categories in tables become numbers that trees can cut.
+"""Encoding of categorical columns of tables as numbers that trees can split.
 
-The categories of a column are put in the order of the first axis of a correspondence analysis of
-categories and classes, so that categories with similar classes stand side by side. One cut then
-separates two groups of them, and further ones any single category. Categories that training did
-not have, and missing ones, become missing values. `TablePreparation` does that, and fills in what
-is missing, for the classifiers that take neither categories nor missing values.
+The categories of a column are ordered along the first axis of a correspondence analysis of
+categories and classes, so that categories with similar classes are neighbours. One cut then
+separates two groups of them, and further cuts any single category. Missing categories, and those
+not seen in training, become missing values. `TablePreparation` also imputes missing values, for
+classifiers that take neither categories nor missing values.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .labels import distinct_labels
 
-_PRIOR = 2.0  # samples of average classes that every category is given beside its own
+_PRIOR = 2.0  # samples with the average class distribution that are added to every category
 
 
 def is_table(X: Any) -> bool:
-    """Return whether X is a pandas DataFrame, or works like one, with a name for every column."""
+    """Return whether X is a pandas DataFrame, or works like one, with unique column names."""
     frame = hasattr(X, "columns") and hasattr(X, "iloc") and hasattr(X, "dtypes")
     return frame and X.columns.is_unique
 
 
 def category_columns(X: Any) -> list[Hashable]:
-    """Return the names of the columns of a table that hold categories."""
+    """Return the names of the categorical columns of a table."""
     return [name for name in X.columns if _holds_categories(X[name])]
 
 
@@ -41,8 +41,10 @@ def _holds_categories(column: Any) -> bool:
 
 
 def _order(tallies: NDArray) -> NDArray:
-    """Return the place of every category, given how often it goes with each class."""
-    tallies = tallies[:, tallies.any(axis=0)]  # a class may have the column missing throughout
+    """Return the place of every category in the order, given its counts by class."""
+    tallies = tallies[
+        :, tallies.any(axis=0)
+    ]  # the column may be missing for all samples of a class
     shares = tallies + _PRIOR * tallies.sum(axis=0) / tallies.sum()
     shares = shares / shares.sum()
     rows, columns = shares.sum(axis=1), shares.sum(axis=0)
@@ -56,12 +58,12 @@ def _order(tallies: NDArray) -> NDArray:
 
 
 class TableEncoding:
-    """Numbers for the categories of some columns.
+    """Encoding of the categories of some columns as numbers.
 
     Parameters
     ----------
     places : dict of str to dict
-        For every column of categories the number of each.
+        The number of every category, by column.
     """
 
     def __init__(self, places: dict[Hashable, dict[Hashable, float]]) -> None:
@@ -76,7 +78,7 @@ class TableEncoding:
 
     @classmethod
     def learn(cls, X: Any, y: Any) -> TableEncoding:
-        """Learn the numbers from training data.
+        """Learn the encoding from training data.
 
         Parameters
         ----------
@@ -88,10 +90,10 @@ class TableEncoding:
         Returns
         -------
         TableEncoding
-            The encoding; without columns where X has none of categories.
+            The encoding; empty if X has no categorical columns.
         """
         y = np.asarray(y).ravel()
-        numbers = np.searchsorted(distinct_labels(y, "y"), y)
+        class_numbers = np.searchsorted(distinct_labels(y, "y"), y)
         places: dict[Hashable, dict[Hashable, float]] = {}
         for name in category_columns(X):
             values = X[name].astype(object)
@@ -100,9 +102,9 @@ class TableEncoding:
                 set(values[known]), key=lambda value: (str(type(value)), str(value))
             )
             index = {category: place for place, category in enumerate(categories)}
-            codes = values[known].map(index).to_numpy(dtype=np.int64)
-            tallies = np.zeros((len(categories), numbers.max() + 1))
-            np.add.at(tallies, (codes, numbers[known]), 1.0)
+            category_numbers = values[known].map(index).to_numpy(dtype=np.int64)
+            tallies = np.zeros((len(categories), class_numbers.max() + 1))
+            np.add.at(tallies, (category_numbers, class_numbers[known]), 1.0)
             order = _order(tallies) if len(categories) > 1 else np.zeros(len(categories))
             places[name] = dict(zip(categories, order.tolist(), strict=True))
         return cls(places)
@@ -118,7 +120,7 @@ class TableEncoding:
         Returns
         -------
         DataFrame
-            The same columns; missing values where a category is missing or unknown.
+            The same columns, with missing values for missing and unknown categories.
         """
         encoded = X.copy(deep=False)
         for name, places in self.places.items():
@@ -128,18 +130,17 @@ class TableEncoding:
 
 
 class TablePreparation(TransformerMixin, BaseEstimator):
-    """Makes numbers without gaps of a pandas table with categories and missing values.
+    """Encodes categories and imputes missing values of a pandas table.
 
-    Trees of `RBoostRankClassifier` need it not; put it before any other classifier. Categories
-    become numbers, missing values and unknown categories the mean of
-    their column.
+    Categories become numbers; missing values and unknown categories become the mean of their
+    column. Put it before classifiers that take neither; the trees of this package take both.
 
     Attributes
     ----------
     encoding_ : TableEncoding
-        The numbers of the categories.
+        The encoding of the categories.
     means_ : ndarray of shape (n_features_in_,)
-        What is filled in; 0 for a column that has no value at all.
+        The imputed values; 0 for a column without values.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -157,7 +158,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     """
 
     def fit(self, X: Any, y: Any) -> TablePreparation:
-        """Learn numbers and means from training data.
+        """Learn the encoding and the means from training data.
 
         Parameters
         ----------
@@ -180,7 +181,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> NDArray:
-        """Return the numbers.
+        """Encode and impute.
 
         Parameters
         ----------
@@ -190,7 +191,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_features)
-            Numbers, none missing.
+            Numbers, without missing values.
         """
         check_is_fitted(self)
         values = self._values(X, self.encoding_, "no_validation", reset=False)
@@ -205,12 +206,12 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         return checked if isinstance(y, str) else checked[0]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray:
-        """Return the names of the columns, which stay as they are.
+        """Return the names of the columns, which do not change.
 
         Parameters
         ----------
         input_features : ignored
-            For scikit-learn's sake.
+            Not used, present for API consistency.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Class labels of any kind, and the weights of classes."""
+"""Class labels, the weights of classes, and whether a split can be stratified."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def distinct_labels(y: Any, name: str) -> NDArray:
     y : array-like of shape (n_samples,)
         Labels.
     name : str
-        What an error calls them.
+        Name of the argument, for error messages.
 
     Returns
     -------
@@ -27,7 +27,7 @@ def distinct_labels(y: Any, name: str) -> NDArray:
     Raises
     ------
     ValueError
-        If they cannot be ordered, such as text beside numbers.
+        If they cannot be ordered, such as text and numbers.
     """
     try:
         return np.unique(np.asarray(y))
@@ -39,18 +39,18 @@ def distinct_labels(y: Any, name: str) -> NDArray:
 
 
 def class_factors(
-    class_weight: Any, classes: NDArray, codes: NDArray[np.int64], sample_weight: NDArray
+    class_weight: Any, classes: NDArray, class_numbers: NDArray[np.int64], sample_weight: NDArray
 ) -> NDArray:
     """Return the factor of every class.
 
     Parameters
     ----------
     class_weight : dict, "balanced" or None
-        Weights by label. "balanced": so that all classes that have any weight have the same; a
+        Weights by label. "balanced": all classes of nonzero weight get the same total weight; a
         sample of weight 2 counts as two.
     classes : ndarray
         Class labels.
-    codes : ndarray of int64
+    class_numbers : ndarray of int64
         Class numbers of the samples.
     sample_weight : ndarray of float64
         Weights of the samples.
@@ -63,10 +63,10 @@ def class_factors(
     Raises
     ------
     ValueError
-        If a weight is missing, negative or no number.
+        If a weight is missing, negative or not a number.
     """
     if isinstance(class_weight, str):
-        totals = np.bincount(codes, sample_weight, minlength=len(classes))
+        totals = np.bincount(class_numbers, sample_weight, minlength=len(classes))
         used = totals > 0
         return used * totals.sum() / (used.sum() * np.where(used, totals, 1.0))
     try:
@@ -78,3 +78,23 @@ def class_factors(
     if not (np.isfinite(factors).all() and (factors >= 0).all()):
         raise ValueError("class_weight has a negative or infinite weight: weights are >= 0")
     return factors
+
+
+def can_stratify(labels: NDArray, n_validation: int) -> bool:
+    """Return whether a split can be stratified: both parts have room for all classes.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_samples,)
+        Labels or class numbers.
+    n_validation : int
+        Number of samples in the validation part.
+
+    Returns
+    -------
+    bool
+        Whether every class has two samples, and no part fewer samples than there are classes.
+    """
+    counts = np.unique(labels, return_counts=True)[1]
+    room = min(n_validation, len(labels) - n_validation) >= len(counts)
+    return bool(room and counts.min() >= 2)

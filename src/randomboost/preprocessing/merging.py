@@ -1,7 +1,7 @@
-"""Equal samples are merged, and samples put into an order of their own.
+"""Merging of equal samples, and a canonical order of samples.
 
-So a sample with weight 2 and the same sample given twice lead to the same model bit for bit, and
-the order in which the samples are given does not matter.
+A sample of weight 2 and the same sample given twice lead to the same model bit for bit, and the
+order of the samples does not matter.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _dense_keys(X, direction, keys):
 
 
 def _row_keys(X: Any) -> NDArray:
-    """One number a row, equal for equal rows and as good as never for different ones."""
+    """Return one number per row: equal rows have equal numbers, others almost never."""
     direction = np.random.default_rng(20130207).standard_normal(X.shape[1])
     if sp.issparse(X):
         return X.astype(np.float64) @ direction
@@ -56,8 +56,8 @@ def distinct_rows(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
     Returns
     -------
     tuple of ndarray or None
-        One row number for every distinct row, and for every row which of these it equals; None
-        where all rows are distinct.
+        The number of one row for every distinct row, and which of these every row equals; None
+        if all rows are distinct.
     """
     distinct, first, inverse = np.unique(_row_keys(X), return_index=True, return_inverse=True)
     if len(distinct) == X.shape[0] or _differ(X, np.arange(X.shape[0]), first[inverse]):
@@ -66,7 +66,7 @@ def distinct_rows(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
 
 
 def merge_samples(
-    X: Any, codes: NDArray[np.int64], sample_weight: NDArray
+    X: Any, class_numbers: NDArray[np.int64], sample_weight: NDArray
 ) -> tuple[Any, NDArray[np.int64], NDArray]:
     """Merge samples that are equal in features and class, adding up their weights.
 
@@ -74,7 +74,7 @@ def merge_samples(
     ----------
     X : ndarray or CSR matrix of shape (n_samples, n_features)
         Data.
-    codes : ndarray of int64
+    class_numbers : ndarray of int64
         Class numbers.
     sample_weight : ndarray of float64
         Weights.
@@ -83,16 +83,16 @@ def merge_samples(
     -------
     tuple
         Data, class numbers and weights of the distinct samples, in an order that does not depend
-        on the one given.
+        on the original one.
     """
     keys = _row_keys(X)
-    order = np.lexsort((codes, keys))
-    keys, sorted_codes = keys[order], codes[order]
+    order = np.lexsort((class_numbers, keys))
+    keys, numbers = keys[order], class_numbers[order]
     begins = np.ones(len(order), dtype=bool)
-    begins[1:] = (keys[1:] != keys[:-1]) | (sorted_codes[1:] != sorted_codes[:-1])
+    begins[1:] = (keys[1:] != keys[:-1]) | (numbers[1:] != numbers[:-1])
     first = order[begins][np.cumsum(begins) - 1]
     if _differ(X, order, first):
         begins[:] = True
     chosen = order[begins]
     weights = np.add.reduceat(sample_weight[order], np.flatnonzero(begins))
-    return X[chosen], codes[chosen], weights
+    return X[chosen], class_numbers[chosen], weights

@@ -1,8 +1,8 @@
 """Standard scaling of the features, learned from weighted training data.
 
-Random projections mix the features, so their scales matter as they do for a linear model.
-Unlike scikit-learn's StandardScaler this one keeps working at the ends of the floating-point
-range, because every column is divided by its largest absolute value first.
+Random projections mix the features, so that their scales matter, as they do for a linear model.
+Unlike scikit-learn's StandardScaler this one works at the ends of the floating-point range, because
+every column is first divided by its largest absolute value.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class StandardScaling:
 
     @classmethod
     def _learn_with_missing(cls, X: NDArray, sample_weight: NDArray) -> StandardScaling:
-        """Learn every column from the samples that have it."""
+        """Learn every column from the samples in which it is not missing."""
         peak, center, spread = np.ones((3, X.shape[1]))
         center[:] = 0.0
         for j, column in enumerate(X.T):

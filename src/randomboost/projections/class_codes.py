@@ -3,8 +3,8 @@
 A split of a shared tree compares one value of a sample, ``a . x``, with a cut; the code of the
 split says what that means for each class r: +1, the point (x, r) goes right where the value is
 above the cut; -1, where it is not; 0, always left. As a row of the class-wise projections it is
-``P^(r) = s_r a`` on samples shifted by the cut. Codes are made from the seed, so a model stores
-the number of a code only.
+``P^(r) = s_r a`` on samples shifted by the cut. Codes are functions of the seed, so that a model
+stores only their numbers.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from ..runtime.random_stream import CODE_STREAM, uniforms
 
 LEFT, ABOVE, BELOW = 0, 1, 2
 N_CODES = 256
-_ZEROS = 0.3  # share of the classes that a split leaves on one side
+_ZEROS = 0.3  # share of the classes that always go left
 
 
 def class_codes(seed: int, n_classes: int) -> NDArray[np.uint8]:
-    """Return the codes of a seed.
+    """Return the class codes of a seed.
 
     Parameters
     ----------
@@ -32,8 +32,8 @@ def class_codes(seed: int, n_classes: int) -> NDArray[np.uint8]:
     Returns
     -------
     ndarray of uint8 of shape (N_CODES, n_classes)
-        `LEFT`, `ABOVE` or `BELOW` for every class; no code has `LEFT` only. One class has the
-        one code `ABOVE`.
+        `LEFT`, `ABOVE` or `BELOW` for every class; no code is `LEFT` for all classes. A single
+        class has one code, `ABOVE`.
     """
     if n_classes == 1:
         return np.full((1, 1), ABOVE, dtype=np.uint8)
@@ -51,7 +51,7 @@ def class_masks(codes: NDArray[np.uint8], first: int, last: int) -> NDArray[np.u
     Parameters
     ----------
     codes : ndarray of uint8 of shape (n, n_classes)
-        Codes.
+        Class codes.
     first, last : int
         The range, at most 32 classes.
 

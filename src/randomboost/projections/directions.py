@@ -1,9 +1,9 @@
-"""Directions that shared trees compare with cuts: single features and mixtures of them.
+"""Directions whose values shared trees compare with cuts: single features and mixtures of them.
 
 Families: "axis" (every feature by itself), "sparse" (few features with random coefficients),
 "gaussian" (all features) and "lda" (Fisher's discriminant between random groups of classes on
-random features). All but the last are functions of the seed alone, so a model need not store
-them; discriminants are functions of seed and training data and are stored.
+random features). All but the last are functions of the seed, so that a model does not store them;
+discriminants depend on the training data and are stored.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import CHOICE_STREAM, DIRECTION_STREAM, normals, uniforms
 
 FAMILIES = ("axis", "sparse", "gaussian", "lda")
-_MANY_FEATURES = 32  # from here on mixtures of many features count less
-_FEW = 3  # features of a sparse direction where no density is given
+_MANY_FEATURES = 32  # with more, mixtures of many features have a lower weight
+_FEW = 3  # features of a sparse direction if no density is given
 _MAX_LDA_FEATURES = 40
-_LDA_POOL = 400  # features that discriminants are made of, where there are more
-_LDA_SAMPLES = 10_000  # samples that they are estimated from
+_LDA_POOL = 400  # maximum number of features that discriminants use
+_LDA_SAMPLES = 10_000  # maximum number of samples that they are estimated from
 _ROWS = 64  # samples that are projected side by side
-_LDA_RIDGE = 0.03  # share of the mean variance that is added to every variance
+_LDA_RIDGE = 0.03  # ridge penalty, as a share of the mean variance
 
 
 def family_weights(families: Iterable[str], n_features: int) -> dict[str, float]:
-    """Return how much each family counts before anything is known of the data.
+    """Return the weight of each family before training.
 
-    Mixtures of all or of many features are mostly noise where there are very many of them.
+    Mixtures of all or of many features are mostly noise if there are very many features.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def family_weights(families: Iterable[str], n_features: int) -> dict[str, float]
     Returns
     -------
     dict of str to float
-        1 for single features and sparse mixtures, at most 1 for the others.
+        1 for single features and sparse mixtures, at most 1 for the other families.
     """
     wide = min(1.0, _MANY_FEATURES / n_features)
     return {name: wide if name in ("gaussian", "lda") else 1.0 for name in families}
@@ -62,7 +62,7 @@ class Directions:
     counts : dict of str to int
         Number of directions by family, in the order of `FAMILIES`.
     density : float or None
-        Share of nonzeros, each -1 or +1, of a sparse direction; None for 3 normal ones.
+        Share of nonzeros, each -1 or +1, in a sparse direction; None for 3 normal ones.
     lda : CSR matrix
         The discriminants.
     """
@@ -74,7 +74,7 @@ class Directions:
         self.density, self.lda = density, lda
         self.starts = np.concatenate([[0], np.cumsum(list(counts.values()))]).astype(np.int64)
         self.weights = np.array(list(family_weights(counts, n_features).values()))
-        self._sparse: Any = None  # made when first asked for
+        self._sparse: Any = None  # computed on first use
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.seed, self.n_features, self.counts, self.density, self.lda)
@@ -88,7 +88,7 @@ class Directions:
         Parameters
         ----------
         indices : ndarray of int64
-            Their numbers, rising.
+            Numbers of the directions, rising.
 
         Returns
         -------
@@ -128,10 +128,10 @@ class Directions:
 
 
 def _choose(shares: NDArray, n: int) -> NDArray[np.int64]:
-    """Return as many different numbers below n a row as there are shares, in rising order."""
+    """Draw without replacement: for every row of uniform numbers, rising integers below n."""
     chosen = np.empty(shares.shape, dtype=np.int64)
     for row, share in zip(chosen, shares, strict=True):
-        taken: set[int] = set()  # Floyd's way of drawing without replacement
+        taken: set[int] = set()  # Floyd's algorithm
         for place, value in enumerate(share):
             top = n - len(share) + place
             drawn = int(value * (top + 1))
@@ -147,7 +147,7 @@ def _class_moments(
     features: NDArray[np.int64],
     rng: np.random.Generator,
 ) -> tuple[NDArray, NDArray, NDArray[np.int64]]:
-    """Means of the classes, covariance within them and their numbers."""
+    """Return the class means, the covariance within classes and the class numbers."""
     means, scatter, total = [], np.zeros((len(features), len(features))), 0.0
     present = np.unique(y)
     for number in present:
@@ -167,12 +167,12 @@ def _class_moments(
 
 
 def _mean(rows: NDArray, weights: NDArray) -> NDArray:
-    """Return what NumPy's `average` does, whose checks would take most of the time here."""
+    """Return a weighted mean without the checks of `numpy.average`, which take longer."""
     return (rows * weights[:, None]).sum(axis=0) / weights.sum()
 
 
 def _fisher(within: NDArray, step: NDArray) -> NDArray:
-    """Return Fisher's direction, or the plain sum where values are too large to be squared."""
+    """Return Fisher's direction, or a plain sum if values are too large to be squared."""
     with np.errstate(over="ignore", invalid="ignore"):
         ridge = _LDA_RIDGE * np.trace(within) / len(step) + 1e-9
         if not (np.isfinite(within).all() and np.isfinite(ridge)):
@@ -188,7 +188,7 @@ def find_discriminants(
 ) -> Any:
     """Return Fisher's discriminants of random groups of classes on random features.
 
-    Half of them tell one class from another, half a random group of classes from all others.
+    Half of them separate two classes, half a random group of classes from all others.
 
     Parameters
     ----------
@@ -201,19 +201,19 @@ def find_discriminants(
     seed : int
         Seed.
     count : int
-        How many.
+        Number of discriminants.
 
     Returns
     -------
     CSR matrix of shape (count, n_features)
-        The directions, of length 1.
+        The directions, of norm 1.
     """
     d = X.shape[1]
     if not count:
         return sp.csr_array((0, d))
     rng = np.random.Generator(np.random.Philox(seed))
     pool = np.sort(rng.choice(d, min(d, _LDA_POOL), replace=False))
-    with np.errstate(over="ignore", invalid="ignore"):  # data without scaling; see `_fisher`
+    with np.errstate(over="ignore", invalid="ignore"):  # unscaled data; see `_fisher`
         means, scatter, present = _class_moments(X, y, sample_weight, pool, rng)
     totals = np.bincount(y, sample_weight)[present]
     most = min(len(pool), _MAX_LDA_FEATURES)
@@ -236,7 +236,7 @@ def find_discriminants(
 
 @kernel
 def _mix(block, starts, features, coefficients, begin, n, out):
-    """Sum features (d, n) of a block of samples into the directions that mix several."""
+    """Compute the directions that mix several features, for a block (d, n) of samples."""
     for v in range(len(starts) - 1):
         if starts[v + 1] - starts[v] != 1:
             total = out[v, begin : begin + n]  # contiguous, which ``out[:, ...][v]`` is not
@@ -258,7 +258,7 @@ def _project(X, starts, features, coefficients, first, last, out):
         for i in range(n):
             for j in range(X.shape[1]):
                 block[j, i] = X[begin + i, j]
-        for v in range(len(starts) - 1):  # a feature by itself keeps its missing values
+        for v in range(len(starts) - 1):  # single features keep their missing values
             if starts[v + 1] - starts[v] == 1:
                 for i in range(n):
                     out[v, begin + i] = coefficients[starts[v]] * block[features[starts[v]], i]
@@ -269,7 +269,7 @@ def _project(X, starts, features, coefficients, first, last, out):
 
 
 def project(X: Any, rows: Any, team: ThreadTeam) -> NDArray:
-    """Return the values of samples along directions, the same bits whatever the other samples.
+    """Return the values of samples along directions; those of a sample depend on no other one.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """The class-wise random projection matrices P^(1) .. P^(k) of the paper.
 
-A projection is never stored: its rows are made anew from the seed when they are needed.
+Except for those of the user, projections are not stored: their rows are computed from the seed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .directions import FAMILIES, Directions, family_weights, find_discriminants
 
 @dataclass(frozen=True)
 class GaussianProjection:
-    """One Gaussian matrix a class, entries N(0, 1) / sqrt(n), as a function of the seed.
+    """One Gaussian matrix per class, entries N(0, 1) / sqrt(n), as a function of the seed.
 
     Parameters
     ----------
@@ -69,12 +69,12 @@ class GaussianProjection:
 
 @dataclass(frozen=True)
 class CodedProjection:
-    """Directions that all classes share, times a sign (or 0) for each class.
+    """Directions that all classes share, times a class code: a sign or 0 for each class.
 
     Parameters
     ----------
     seed : int
-        Seed of the codes.
+        Seed of the class codes.
     n_classes : int
         Number of classes k.
     n_projections : int
@@ -103,7 +103,7 @@ class CodedProjection:
 
 @dataclass(frozen=True)
 class GivenProjection:
-    """Matrices of the user's own.
+    """Matrices that the user provides.
 
     Parameters
     ----------
@@ -131,6 +131,31 @@ class GivenProjection:
     ) -> NDArray:
         """Return the given rows of all matrices; see `GaussianProjection.rows`."""
         return self.matrices[:, indices, columns[0] : columns[1]].astype(dtype)
+
+
+def mixed_rows(
+    projection: Any, columns: NDArray[np.int64], coefficients: NDArray, n_features: int
+) -> NDArray:
+    """Return a linear combination of rows, for every class.
+
+    Parameters
+    ----------
+    projection : GaussianProjection, CodedProjection or GivenProjection
+        The class-wise matrices.
+    columns : ndarray of int64
+        Numbers of the rows, which are columns of the projected points.
+    coefficients : ndarray of shape (len(columns),)
+        Their coefficients.
+    n_features : int
+        Number of features.
+
+    Returns
+    -------
+    ndarray of float64 of shape (n_classes, n_features)
+        One direction per class.
+    """
+    rows = projection.rows(columns, (0, n_features), np.float64)
+    return np.einsum("v,rvj->rj", coefficients, rows)
 
 
 KINDS = ("gaussian", "sparse", "axis", "lda", "mixed")
@@ -165,11 +190,11 @@ def make_directions(
     seed : int
         Seed.
     n_projections : int
-        Number of directions beside the single features, shared among the families.
+        Number of directions besides the single features, divided among the families.
     density : float or None
-        Share of nonzeros of a sparse direction.
+        Share of nonzeros in a sparse direction.
     data : tuple
-        Scaled features, class numbers and weights, for discriminants.
+        Scaled features, class numbers and sample weights, for discriminants.
 
     Returns
     -------
@@ -213,10 +238,12 @@ def make_projection(
         if given.ndim != 3 or given.shape[0] != n_classes or given.shape[2] != n_features:
             raise ValueError(
                 f"projection={kind!r} returned matrices of shape {given.shape}: "
-                f"({n_classes}, n_projections, {n_features}) is needed"
+                f"return shape ({n_classes}, n_projections, {n_features})"
             )
         if not np.isfinite(given).all():
-            raise ValueError(f"projection={kind!r} returned values that are not finite")
+            raise ValueError(
+                f"projection={kind!r} returned values that are not finite: return finite ones"
+            )
         return GivenProjection(given.astype(np.float64), seed)
     if kind == "gaussian":
         return GaussianProjection(seed, DATA_STREAM, n_classes, n_projections)
@@ -227,19 +254,19 @@ def make_projection(
 def changed_parameter(
     made: Any, kind: Any, n_projections: int, density: float | None
 ) -> str | None:
-    """Return which parameter would now make other projections than those of a model.
+    """Return which parameter no longer fits the projections of a model.
 
     Parameters
     ----------
     made : Projection or SharedView
-        What the model has.
+        The projections of the model.
     kind, n_projections, density
         As for `make_projection`.
 
     Returns
     -------
     str or None
-        The first such parameter. What an object makes of `n_projections` is not known.
+        The first such parameter. The effect of `n_projections` on a user's object is unknown.
     """
     if isinstance(made, GivenProjection) or not isinstance(kind, str):
         same = isinstance(made, GivenProjection) and not isinstance(kind, str)

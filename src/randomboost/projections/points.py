@@ -19,7 +19,7 @@ from scipy.linalg import block_diag
 from ..preprocessing.merging import distinct_rows
 from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
-from .matrices import GaussianProjection
+from .matrices import GaussianProjection, mixed_rows
 
 _FEW_VALUES = 100_000  # below this a second thread does not pay
 
@@ -28,8 +28,7 @@ _FEW_VALUES = 100_000  # below this a second thread does not pay
 def project_row(features, direction, out):
     """``out[i] = direction . x_i`` for features (d, m), summed in the order of the features.
 
-    The order of the sum is the one of `prediction`, so that training and prediction see the same
-    bits.
+    Prediction sums in the same order, so that both see the same bits.
     """
     n_features, n_samples = features.shape
     for i in range(n_samples):
@@ -58,7 +57,7 @@ def _project_dense(features, directions, out):
 
 @kernel
 def _project_sparse(data, indices, indptr, directions, out):
-    """Project the rows of a CSR matrix; skipped zeros do not change the bits of the sum."""
+    """Project the rows of a CSR matrix; skipping zeros does not change the bits of a sum."""
     for q in range(directions.shape[0]):
         direction = directions[q]
         for i in range(len(indptr) - 1):
@@ -104,7 +103,7 @@ def project(features: Any, directions: NDArray, team: ThreadTeam | None = None) 
 
 
 def _moments(values: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
-    """Weighted mean and covariance of the rows of `values`."""
+    """Return the weighted mean and covariance of the rows of `values`."""
     weights = weights / weights.sum()
     mean = values @ weights
     centred = values - mean[:, None]
@@ -139,9 +138,9 @@ class ProjectedPoints:
         self._last_column: tuple[int, NDArray] = -1, np.empty(0)
 
     def in_single_precision(self) -> ProjectedPoints:
-        """Return the same points with dense features in single precision, for rough looks.
+        """Return the same points with dense features in single precision, for approximate searches.
 
-        Sparse features, and those that single precision could not hold, stay as they are.
+        Sparse features, and values out of the range of single precision, are left as they are.
         """
         if sp.issparse(self.features) or self.dtype == np.float32:
             return self
@@ -172,7 +171,7 @@ class ProjectedPoints:
     def column(self, index: int, team: ThreadTeam | None = None) -> NDArray:
         """Return the values of one dimension, shape (n_points,), bit for bit as prediction.
 
-        The last one is remembered: a round looks at its winner several times.
+        The last column is cached: a round uses its winner several times.
         """
         last, values = self._last_column
         if last != index:
@@ -182,31 +181,31 @@ class ProjectedPoints:
         return values
 
     def along(self, directions: NDArray) -> NDArray:
-        """Return the values along one direction a class, shape (n_points,)."""
+        """Return the values along one direction per class, shape (n_points,)."""
         return project(self.features, directions).reshape(-1)
 
     def combine(self, columns: NDArray[np.int64], coefficients: NDArray) -> NDArray:
         """Return the directions of a linear combination, shape (n_classes, n_features)."""
-        rows = self.projection.rows(columns, (0, self.n_features), np.float64)
-        return np.einsum("v,rvj->rj", coefficients, rows).astype(self.dtype)
+        mixed = mixed_rows(self.projection, columns, coefficients, self.n_features)
+        return mixed.astype(self.dtype)
 
     def basis(self, columns: NDArray[np.int64]) -> NDArray | None:
-        """Return B with values ``B z`` in some columns, where z is shorter than the values.
+        """Return B with values ``B z`` in some columns, if z is shorter than the values.
 
-        z has the features in the place of the point's class and 0 in those of the others.
+        z has the features at the place of the class of the point and 0 elsewhere.
         """
-        length = self.n_filled(columns)
+        length = self.max_rank(columns)
         if sp.issparse(self.features) or length == len(columns):
             return None
         rows = self.projection.rows(columns, (0, self.n_features), np.float64)
         return rows.transpose(1, 0, 2).reshape(len(columns), length)
 
-    def n_filled(self, columns: NDArray[np.int64]) -> int:
-        """Return how many dimensions the points fill in some columns, at most."""
+    def max_rank(self, columns: NDArray[np.int64]) -> int:
+        """Return the maximum rank of the values in some columns."""
         return min(len(columns), self.projection.n_classes * self.n_features)
 
     def _class_moments(self, weights: NDArray) -> tuple[NDArray, NDArray]:
-        """Return what every class adds to the weighted means of x and of x x'."""
+        """Return the contributions of every class to the weighted means of x and of x x'."""
         weights = weights.reshape(self.projection.n_classes, -1) / weights.sum()
         squares = np.stack([(self.features * weight) @ self.features.T for weight in weights])
         return weights @ self.features.T, squares
@@ -220,8 +219,8 @@ class ProjectedPoints:
     def moments(self, weights: NDArray, columns: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
         """Return weighted mean and covariance of some columns, for weights >= 0.
 
-        Through the k moment matrices of the features where that is less work than through the
-        projected values: k (D d^2 + D^2 d) against D^2 k m.
+        Computed from the k moment matrices of the features if that is less work than from the
+        projected values: k (D d^2 + D^2 d) instead of D^2 k m.
         """
         sparse = sp.issparse(self.features)
         if sparse or self.n_features * (self.n_features + len(columns)) > len(columns) * (
@@ -239,7 +238,7 @@ class ProjectedPoints:
     def fold(self, weights: NDArray) -> NDArray:
         """Sum (n_classes, n_samples) weights over merged samples, shape (n_points,).
 
-        A sample of zeros is at 0 for every class, so its weights are put together on one point.
+        A sample of zeros is at 0 for every class, so its weights are summed up on one point.
         """
         if self._merged is not None:
             distinct, inverse = len(self._merged[0]), self._merged[1]
@@ -252,13 +251,13 @@ class ProjectedPoints:
         return weights.reshape(-1)
 
     def unfold(self, outputs: NDArray) -> NDArray:
-        """Spread (n_points,) outputs over all samples, shape (n_classes, n_samples)."""
+        """Expand (n_points,) outputs to all samples, shape (n_classes, n_samples)."""
         outputs = outputs.reshape(self.projection.n_classes, -1)
         return outputs if self._merged is None else outputs[:, self._merged[1]]
 
 
 class FeaturePoints:
-    """The samples themselves: one point a sample, one column a feature.
+    """The samples themselves: one point per sample, one column per feature.
 
     Parameters
     ----------
@@ -290,10 +289,10 @@ class FeaturePoints:
         return direction.astype(self.dtype)
 
     def basis(self, columns: NDArray[np.int64]) -> None:
-        """Return None: features are not made of fewer numbers."""
+        """Return None: features have no shorter form."""
 
-    def n_filled(self, columns: NDArray[np.int64]) -> int:
-        """Return how many dimensions the points fill in some columns, at most."""
+    def max_rank(self, columns: NDArray[np.int64]) -> int:
+        """Return the maximum rank of the values in some columns."""
         return len(columns)
 
     def moments(self, weights: NDArray, columns: NDArray[np.int64]) -> tuple[NDArray, NDArray]:

@@ -1,1 +1,1 @@
-"""What everything runs on: compiled kernels, threads, random streams, memory, progress, files."""
+"""The foundations: compiled kernels, threads, random streams, memory, progress, files."""

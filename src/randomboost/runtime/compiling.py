@@ -1,7 +1,7 @@
 """Kernels: plain functions on arrays that numba compiles when they are first called.
 
 Importing the package does not import numba. The first call of a kernel does, and compiles the
-kernel or loads it from numba's cache; what has to be compiled is announced once a process.
+kernel or loads it from numba's cache. The first compilation in a process is reported.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ _listening = False
 class Kernel:
     """A function that becomes a numba dispatcher at its first call.
 
-    Called by Python and called by other kernels it is two dispatchers: most kernels are called by
-    others only, and a sixth of the time to compile them would go into what Python calls them by.
+    It has two dispatchers, one for Python and one for other kernels: most kernels are called by
+    others only, and their wrappers for Python would take a sixth of the compilation time.
 
     Parameters
     ----------
     function : callable
-        A plain function on arrays and numbers. It may call other kernels of its module.
+        A plain function on arrays and numbers. It may call kernels that are global names of its
+        module.
     options : dict
-        Further options of ``numba.njit``; caching and the release of the GIL are always on, and
-        division by zero gives what it gives in NumPy, which costs no test.
+        Further options of ``numba.njit``. Caching and the release of the GIL are always on;
+        division by zero is as in NumPy, which needs no check.
     """
 
     def __init__(self, function: Callable, options: dict[str, Any]) -> None:
@@ -55,10 +56,10 @@ class Kernel:
         return self._inner
 
     def _make(self, *, inner: bool) -> Any:
-        """Return a dispatcher of the function, with those of the kernels that it calls."""
+        """Return a dispatcher of the function, with those of the kernels it calls."""
         from numba import njit
 
-        _attend_to_compilation()
+        _listen_to_compilation()
         names = self._function.__globals__
         called = {
             name: names[name]._for_kernels()
@@ -67,18 +68,18 @@ class Kernel:
         }
         function = FunctionType(self._function.__code__, {**names, **called})
         function.__module__ = self.__module__
-        # the cache names its files by this: those of the two dispatchers must not be mixed up
+        # cache files are named after this: those of the two dispatchers must differ
         function.__qualname__ = f"{self.__name__}.inner" if inner else self.__name__
         options = {"cache": True, "nogil": True, "error_model": "numpy"}
-        options |= {"no_cfunc_wrapper": True, "no_cpython_wrapper": inner}  # nobody calls by them
+        options |= {"no_cfunc_wrapper": True, "no_cpython_wrapper": inner}  # unused
         return njit(**options, **self._options)(function)
 
 
 def kernel(function: Callable | None = None, **options: Any) -> Any:
     """Mark a function as a kernel: ``@kernel`` or ``@kernel(fastmath={"reassoc"})``.
 
-    One that is called in a single place is compiled as a part of its caller, which takes less
-    time, with ``inline="always"``.
+    With ``inline="always"`` a kernel is compiled as a part of its caller, which is faster for one
+    that is called in a single place.
 
     Parameters
     ----------
@@ -90,30 +91,30 @@ def kernel(function: Callable | None = None, **options: Any) -> Any:
     Returns
     -------
     Kernel or decorator
-        What takes the function's place.
+        Replaces the function.
     """
     if function is None:
         return lambda decorated: Kernel(decorated, options)
     return Kernel(function, options)
 
 
-def _attend_to_compilation() -> None:
-    """Have compilations attended to: the first of this process is said on the error stream."""
+def _listen_to_compilation() -> None:
+    """Report the first compilation of this process on stderr."""
     global _listening
     if _listening:
         return
     _listening = True
     from numba.core import event
 
-    class Attendant(event.Listener):
-        """Says that kernels are being compiled, which happens only where no cache has them.
+    class CompilationListener(event.Listener):
+        """Reports that kernels are compiled, which happens only if they are not cached.
 
-        The collector of garbage rests meanwhile: it would look at all that numba makes, again and
-        again, and find next to nothing to free. Only one thread compiles at a time.
+        Garbage collection is off meanwhile: it would scan the many objects of numba again and
+        again, and free almost nothing. Only one thread compiles at a time.
         """
 
-        said = False
-        depth = 0  # a kernel is compiled with those that it calls
+        reported = False
+        depth = 0  # a kernel is compiled together with those it calls
         collecting = False
 
         def on_start(self, event: Any) -> None:
@@ -122,10 +123,10 @@ def _attend_to_compilation() -> None:
                 gc.disable()
             self.depth += 1
             ours = event.data["dispatcher"].py_func.__module__.startswith("randomboost.")
-            if ours and not self.said:
-                self.said = True
+            if ours and not self.reported:
+                self.reported = True
                 print(
-                    "randomboost: compiling its kernels, some seconds once on this machine",
+                    "randomboost: compiling kernels (some seconds, once on this machine)",
                     file=sys.stderr,
                     flush=True,
                 )
@@ -135,4 +136,4 @@ def _attend_to_compilation() -> None:
             if self.depth == 0 and self.collecting:
                 gc.enable()
 
-    event.register("numba:compile", Attendant())
+    event.register("numba:compile", CompilationListener())

@@ -1,14 +1,14 @@
-"""How much memory there is, and a clear word before a fit that would need more."""
+"""Available memory, and a clear error before a fit that would need more."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-_CGROUP = Path("/sys/fs/cgroup")  # the limit of a container
+_CGROUP = Path("/sys/fs/cgroup")  # limits of a container
 
 
 def _container_memory() -> int | None:
-    """Return the bytes that a container may still take, or None where it has no limit."""
+    """Return the bytes that a container may still take, or None without a limit."""
     try:
         limit = (_CGROUP / "memory.max").read_text().strip()
         used = int((_CGROUP / "memory.current").read_text())
@@ -18,7 +18,7 @@ def _container_memory() -> int | None:
 
 
 def available_memory() -> int | None:
-    """Return the bytes of memory that are free for use, or None where it is not known."""
+    """Return the bytes of available memory, or None if unknown."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
         free = 1024 * next(int(s.split()[1]) for s in lines if s.startswith("MemAvailable"))
@@ -34,7 +34,7 @@ def memory_budget(max_memory: float | None) -> int:
     Parameters
     ----------
     max_memory : float or None
-        What the user set; None for half of what is free.
+        The limit of the user; None for half of the available memory.
 
     Returns
     -------
@@ -48,18 +48,18 @@ def memory_budget(max_memory: float | None) -> int:
 
 
 def check_memory(needed: float, what: str, remedy: str, limit: float | None = None) -> None:
-    """Raise where something would take more memory than there is.
+    """Raise an error if something would take more memory than there is.
 
     Parameters
     ----------
     needed : float
-        Bytes that it takes.
+        Bytes needed.
     what : str
-        What takes them, for the message.
+        What needs them, for the message.
     remedy : str
         What the user can do.
     limit : float or None
-        Bytes that there are; None for nine tenths of what is free.
+        Bytes that may be used; None for nine tenths of the available memory.
 
     Raises
     ------

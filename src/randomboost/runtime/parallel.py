@@ -1,8 +1,8 @@
 """Threads: a small team that runs compiled kernels, which release the GIL, on ranges.
 
-The kernels are compiled without numba's own threading, so they start without a threading
-layer, survive fork and may be called from several Python threads at once. How a range is cut
-never changes a result: every kernel treats each item of a range on its own.
+Kernels are compiled without numba's own threading, so that they need no threading layer, survive
+fork and may be called from several Python threads at once. How a range is divided never changes a
+result: kernels treat the items of a range independently.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from threadpoolctl import threadpool_limits
 
 
 def resolve_threads(n_jobs: int | None) -> int:
-    """Return the number of threads that `n_jobs` asks for.
+    """Return the number of threads for `n_jobs`.
 
     Parameters
     ----------
     n_jobs : int or None
-        As in scikit-learn (-1: all cores, -2: all but one), except that None means all cores
-        too; inside a joblib worker process it means that worker's share of them.
+        As in scikit-learn (-1: all cores, -2: all but one), except that None also means all
+        cores, or, inside a joblib worker process, the share of that worker.
 
     Returns
     -------
@@ -36,7 +36,7 @@ def resolve_threads(n_jobs: int | None) -> int:
     """
     cores = cpu_count()
     if n_jobs is None:
-        # joblib's process workers are told their share of the cores through this variable
+        # joblib sets this variable to the share of a worker process
         return max(1, min(cores, int(os.environ.get("NUMBA_NUM_THREADS", cores))))
     return max(1, cores + 1 + n_jobs) if n_jobs < 0 else n_jobs
 
@@ -44,8 +44,8 @@ def resolve_threads(n_jobs: int | None) -> int:
 class OneBlasThread:
     """A context in which BLAS uses one thread, shared by all fits of the process.
 
-    The limit belongs to the process: the first fit to begin sets it and the last one to end lifts
-    it, in whatever order they overlap.
+    The limit applies to the process: the first fit to begin sets it and the last one to end
+    restores it, in whatever order they overlap.
     """
 
     _lock = threading.Lock()
@@ -73,11 +73,10 @@ class OneBlasThread:
                 cls._limits.restore_original_limits()
 
 
-class _Helper:
-    """A thread that does what it is handed, with less delay than a pool of futures has.
+class _Worker:
+    """A thread that runs jobs, with less delay than a pool of futures.
 
-    Both ways of a hand-over wake a thread, which is most of what a round of a millisecond loses to
-    its threads.
+    Waking threads is most of the overhead of threads in a round of a millisecond.
     """
 
     def __init__(self) -> None:
@@ -93,15 +92,15 @@ class _Helper:
                 work()
             except BaseException as raised:
                 error = raised
-            del job, work  # what they hold on to is not for this thread to keep
+            del job, work  # release what they refer to
             done.put(error)
 
-    def hand(self, work: Callable[[], Any], done: SimpleQueue) -> None:
-        """Have `work` done and then its error, or None, put into `done`."""
+    def submit(self, work: Callable[[], Any], done: SimpleQueue) -> None:
+        """Run `work` in the thread; then put its error, or None, into `done`."""
         self._jobs.put((work, done))
 
-    def dismiss(self) -> None:
-        """End the thread when it has done its work."""
+    def stop(self) -> None:
+        """End the thread after its jobs."""
         self._jobs.put(None)
         self._thread.join()
 
@@ -112,12 +111,12 @@ class ThreadTeam:
     Parameters
     ----------
     n_threads : int
-        Number of threads, the caller's among them; the others start when they are needed.
+        Number of threads, including the caller; the others start when they are needed.
     """
 
     def __init__(self, n_threads: int) -> None:
         self.n_threads = n_threads
-        self._helpers: list[_Helper] = []
+        self._workers: list[_Worker] = []
 
     def __enter__(self) -> ThreadTeam:
         return self
@@ -128,16 +127,16 @@ class ThreadTeam:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        while self._helpers:
-            self._helpers.pop().dismiss()
+        while self._workers:
+            self._workers.pop().stop()
 
     def _together(self, own: Callable[[], Any], others: Sequence[Callable[[], Any]]) -> None:
-        """Do one thing here and the others in as many threads; wait for all, whatever happens."""
-        while len(self._helpers) < len(others):
-            self._helpers.append(_Helper())
+        """Run one job here and the others in threads; wait for all of them, also after errors."""
+        while len(self._workers) < len(others):
+            self._workers.append(_Worker())
         done: SimpleQueue[BaseException | None] = SimpleQueue()
-        for helper, work in zip(self._helpers, others, strict=False):
-            helper.hand(work, done)
+        for worker, work in zip(self._workers, others, strict=False):
+            worker.submit(work, done)
         try:
             own()
         finally:
@@ -147,7 +146,7 @@ class ThreadTeam:
                 raise error
 
     def for_each(self, work: Callable[[int], Any], n_items: int) -> None:
-        """Call ``work(item)`` for every item; Ctrl-C waits for the items under way only.
+        """Call ``work(item)`` for every item; Ctrl-C waits for the running items only.
 
         Parameters
         ----------
@@ -182,19 +181,19 @@ class ThreadTeam:
         n_items : int
             Number of items.
         grain : int
-            Ranges hold at least this many items, so that small work is not cut up.
+            Smallest number of items per range, so that small work is not divided.
         """
         parts = min(self.n_threads, n_items // max(grain, 1))
         if parts > 1:
             ends = [n_items * part // parts for part in range(parts + 1)]
             pieces = [partial(work, *piece) for piece in pairwise(ends)]
             self._together(pieces[0], pieces[1:])
-        elif n_items:  # small work, which is done often, has nothing to wait for
+        elif n_items:  # small work, which is frequent, runs here
             work(0, n_items)
 
 
 def _after_fork() -> None:
-    """Forget the fits of the parent process, which are not under way in its child."""
+    """Forget the fits of the parent process, which do not run in the child."""
     if OneBlasThread._users:
         OneBlasThread._limits.restore_original_limits()
     OneBlasThread._lock = threading.Lock()

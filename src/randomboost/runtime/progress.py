@@ -1,4 +1,4 @@
-"""Progress of a fit: a bar with rich where it is installed, else a line now and then."""
+"""Progress of a fit: a bar if rich is installed, else a line every few seconds."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 
 
 class Progress:
-    """Shows rounds, training loss and time left while a fit runs.
+    """Shows rounds, training loss and remaining time of a fit.
 
     Parameters
     ----------
     label : str
-        What is being fitted.
+        Name of what is fitted.
     total : int
-        Largest number of rounds.
+        Maximum number of rounds.
     enabled : bool
-        Whether anything is shown.
+        Whether progress is shown.
     """
 
     def __init__(self, label: str, total: int, *, enabled: bool) -> None:
@@ -63,7 +63,7 @@ class Progress:
             self._bar.stop()
 
     def say(self, text: str) -> None:
-        """Show a line of text, if there is any.
+        """Show a line of text, unless it is empty.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class Progress:
         done : int
             Rounds finished.
         note : str
-            Loss and the like.
+            Text such as the loss.
         """
         if self._bar is not None:
             self._bar.update(self._task, completed=done, note=note)

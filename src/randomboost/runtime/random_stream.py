@@ -1,11 +1,11 @@
-"""Counter-based standard normals whose every bit is fixed by this file.
+"""Counter-based standard normals, fixed to the last bit by this file.
 
 A value is a pure function of ``(seed, stream, class, row, column)``: Philox-4x32-10 turns the
 counter into 32 random bits, and the inverse normal distribution function (Wichura's AS 241,
-with a logarithm of our own) turns those into a normal. Only IEEE additions, multiplications,
+with its own logarithm) turns those into a normal. Only IEEE additions, multiplications,
 divisions and square roots are used, so the bits are the same on every machine and with every
 version of NumPy. Changing anything here breaks every saved model: the golden values in
-``tests/test_random_stream.py`` must never change.
+``tests/runtime/test_random_stream.py`` must never change.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ DATA_STREAM = 0  # projections of the data (RBoost-rank)
 OUTPUT_STREAM = 1  # projections of the weak learners' outputs (RBoost-proj)
 CODE_STREAM = 2  # class codes of shared trees
 DIRECTION_STREAM = 3  # directions of shared trees
-CHOICE_STREAM = 4  # which features and classes a direction is made of
+CHOICE_STREAM = 4  # features and classes of a direction
 
 _MASK = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)
@@ -207,9 +207,9 @@ def uniforms(seed: int, stream: int, n_rows: int, n_columns: int) -> NDArray:
     seed : int
         Seed, 0 <= seed < 2**64.
     stream : int
-        Which use of the seed.
+        Stream, one for every use of the seed.
     n_rows, n_columns : int
-        How many.
+        Shape of the result.
 
     Returns
     -------
@@ -223,7 +223,7 @@ def uniforms(seed: int, stream: int, n_rows: int, n_columns: int) -> NDArray:
 
 @kernel
 def scrambled(number):
-    """Scramble 64 bits (the finaliser of SplitMix64): cheap random bits from a counter."""
+    """Scramble 64 bits by the finaliser of SplitMix64: cheap random bits from a counter."""
     number = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     number = (number ^ (number >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return number ^ (number >> np.uint64(31))
@@ -246,7 +246,7 @@ def normals(
     seed : int
         Seed, 0 <= seed < 2**64.
     stream : int
-        Which use of the seed (`DATA_STREAM` or `OUTPUT_STREAM`).
+        Stream, one for every use of the seed.
     n_classes : int
         Number of classes k; the result holds the classes 0 .. k - 1.
     rows : ndarray of int64

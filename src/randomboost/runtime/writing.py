@@ -1,4 +1,4 @@
-"""Files that appear when they are complete, and not before."""
+"""Atomic writing of files."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a file to write beside another; it takes the other's place if all goes well.
+    """Write a file atomically: a temporary file replaces it if no error is raised.
 
-    A failure or a kill at any moment leaves the old file, or none, but never a part of the new.
+    An error or a kill at any moment leaves the old file, or none, but never a part of the new one.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
             os.fsync(file.fileno())
         mask = os.umask(0)
         os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)  # as a file that is opened in the common way
+        os.chmod(name, 0o666 & ~mask)  # the permissions of an ordinary new file
         os.replace(name, path)
     except BaseException:
         Path(name).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Totally corrective weights: all of w is solved for anew, w >= 0 with an l1 penalty."""
+"""Totally corrective weights: solves for all of w >= 0, with an l1 penalty."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, minimize
 
-LARGEST_WEIGHT = 20.0  # a weight ends here when the loss falls for ever
+LARGEST_WEIGHT = 20.0  # bound on weights if the loss has no minimum
 
-ROUND_TOLERANCE = 1e-6  # of the few iterations after a round
+ROUND_TOLERANCE = 1e-6  # of the few iterations per round
 
-# The paper's settings of L-BFGS-B: 100 iterations, 5 corrections, factr 1e7. The gradient test
-# is left to the objective's: nu may be far below SciPy's default of 1e-5.
+# The paper's settings of L-BFGS-B: 100 iterations, 5 corrections, factr 1e7. gtol is far below
+# SciPy's default of 1e-5, because nu may be smaller than that.
 SOLVER_DEFAULTS: dict[str, Any] = {
     "maxiter": 100,
     "maxcor": 5,
@@ -48,12 +48,12 @@ def solver_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
         if name in _COUNTS:
             right, wanted = (
                 isinstance(value, Integral) and int(value) >= 1,
-                "a whole number above 0",
+                "an integer >= 1",
             )
         elif name in _TOLERANCES:
             right, wanted = (
                 isinstance(value, Real) and 0 <= float(value) < np.inf,
-                "a number, at least 0",
+                "a finite number >= 0",
             )
         else:
             raise ValueError(
@@ -75,17 +75,17 @@ def minimise(
 ) -> tuple[NDArray, float]:
     """Minimise a smooth convex function over w >= 0 by L-BFGS-B.
 
-    The solver sees value and w relative to their typical sizes: its first step and its test of
-    convergence would otherwise take a small scale for the end. No entry of w exceeds
-    `LARGEST_WEIGHT` typical sizes: the logarithm of (rankPrimal) has no minimum once the margins
-    of all pairs can be raised faster than the penalty.
+    The solver works on value and w relative to their typical sizes, because its first step and its
+    convergence test assume a scale of about 1. No entry of w exceeds `LARGEST_WEIGHT` typical
+    sizes: the logarithm in (rankPrimal) has no minimum if the margins of all pairs can grow faster
+    than the penalty.
 
     Parameters
     ----------
     objective : callable
         Returns value and gradient at w.
     start : ndarray
-        Where to begin.
+        Initial w.
     options : mapping
         Options of SciPy's L-BFGS-B.
     typical : float

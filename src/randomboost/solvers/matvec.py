@@ -1,7 +1,7 @@
-"""Products of a tall matrix of weak-learner outputs, or of projections, with one vector.
+"""Products of a matrix of weak-learner outputs, or of projections, with a vector.
 
-The rows may be int8 or float32; sums have the precision of the vector, without a converted copy
-of the matrix.
+The matrix may be int8 or float32; sums have the precision of the vector, and the matrix is not
+copied.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _TILE = 2048  # columns of the result that stay in the first-level cache
 def _weighted_sum(matrix, rows, weights, out, start, stop):
     """``out[start:stop] = sum_q weights[q] matrix[rows[q], start:stop]``.
 
-    Inner loops count from 0, on slices: only then does the compiler know that no index is negative,
-    and uses vector instructions.
+    Inner loops count from 0, on slices: only then the compiler knows that no index is negative, and
+    uses vector instructions.
     """
     for low in range(start, stop, _TILE):
         high = min(low + _TILE, stop)
@@ -68,9 +68,9 @@ def weighted_sum(
     rows : ndarray of int64
         Rows to add.
     weights : ndarray
-        Their weights; sums are of the same precision.
+        Their weights; sums have the same precision.
     n_columns : int
-        How many columns count.
+        Number of columns to sum up.
     team : ThreadTeam
         Threads.
 
@@ -98,7 +98,7 @@ def dots(matrix: NDArray, rows: NDArray[np.int64], vector: NDArray, team: Thread
     rows : ndarray of int64
         Rows to multiply.
     vector : ndarray
-        The vector; sums are of the same precision.
+        The vector; sums have the same precision.
     team : ThreadTeam
         Threads.
 
@@ -117,7 +117,7 @@ def dots(matrix: NDArray, rows: NDArray[np.int64], vector: NDArray, team: Thread
 
 
 class OutputRows:
-    """Outputs of all weak classifiers on one point set, a growing matrix with a row a round.
+    """Outputs of all weak classifiers on one point set, a growing matrix with one row per round.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """The empirical risk over all pairs (sample i, wrong class r), and its dual weights.
 
-Scores and weights are (k, m) arrays, one row a class. The risk turns scores F into its value and
-into the signed weights C of the design: ``C_ri = -u_ir`` for a wrong class r and
+Scores and weights are (k, m) arrays, one row per class. The risk maps scores F to its value and to
+signed weights C: ``C_ri = -u_ir`` for a wrong class r and
 ``C_{y_i, i} = sum_r u_ir``, so that for any weak learner h
 ``sum_ir u_ir [h(i, y_i) - h(i, r)] = sum_ri C_ri h(i, r)``.
 """
@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 from ..losses import ExponentialLoss, LogisticLoss, Loss
 from ..runtime.compiling import kernel
@@ -20,12 +19,12 @@ from ..runtime.parallel import ThreadTeam
 
 Form = Literal["log-sum-exp", "sum", "mean"]
 
-_CHUNK = 2048  # samples whose sums are taken together: results do not depend on the threads
+_CHUNK = 2048  # samples that are summed up together, whatever the number of threads
 
 
 @kernel
 def _own_scores(scores, y, start):
-    """Scores of the true classes of the samples from `start` on, as many as there are labels."""
+    """Scores of the true classes of ``len(y)`` samples from `start` on."""
     own = np.empty(len(y))
     for i in range(len(y)):
         own[i] = scores[y[i], start + i]
@@ -53,7 +52,7 @@ def _smallest_margin(scores, y, start, stop):
 def _exponential(scores, y, sample_weight, shift, signed, start, stop):
     """Signed weights of ``s_i exp(shift - rho_ir)`` for some samples, and the sum of these.
 
-    What calls a function has a loop of its own: the others become vector instructions.
+    Function calls have loops of their own, so that the other loops are vectorised.
     """
     y, weight = y[start:stop], sample_weight[start:stop]
     own = _own_scores(scores, y, start)
@@ -148,7 +147,7 @@ class PairwiseRisk:
     def of(
         cls, loss: Loss, y: NDArray, n_classes: int, sample_weight: NDArray, form: Form
     ) -> PairwiseRisk:
-        """Return the risk in `form`, or as log-sum-exp where the loss is the exponential one.
+        """Return the risk in `form`, or as log-sum-exp if the loss is exponential.
 
         Parameters
         ----------
@@ -210,7 +209,7 @@ class PairwiseRisk:
         return value, signed
 
     def _by_chunk(self, part: Any, *given: Any, team: ThreadTeam | None) -> list[float]:
-        """Call a kernel on chunks of the samples; return what it returns for each, in order."""
+        """Call a kernel on chunks of the samples; return its results in order."""
         n_samples = len(self.y)
         n_chunks = -(-n_samples // _CHUNK)
         results = [0.0] * n_chunks
@@ -230,9 +229,9 @@ class PairwiseRisk:
         return results
 
     def unit(self, value: float) -> float:
-        """Return the size against which changes of `value` are to be judged.
+        """Return the scale of changes of `value`, for convergence tests.
 
-        A logarithm is judged by its change alone, a sum or a mean relative to its size.
+        Changes of a logarithm are absolute, those of a sum or a mean relative.
 
         Parameters
         ----------
@@ -242,33 +241,8 @@ class PairwiseRisk:
         Returns
         -------
         float
-            The size, positive.
+            The scale, positive.
         """
         if self.form == "log-sum-exp":
             return 1.0
         return max(abs(value), float(np.finfo(np.float64).tiny))
-
-    def dual_value(self, signed: NDArray) -> float:
-        """Return the dual objective at signed weights C: (rankDual), (AppDual2), (logDual).
-
-        It bounds the primal optimum from below where the dual constraints hold.
-
-        Parameters
-        ----------
-        signed : ndarray of shape (n_classes, n_samples)
-            Signed weights C.
-
-        Returns
-        -------
-        float
-            The dual objective.
-        """
-        dual = -signed
-        dual[self.y, self._samples] = 0.0
-        if self.form == "log-sum-exp":
-            weight = np.broadcast_to(self.sample_weight, dual.shape)
-            return float(-(xlogy(dual, dual) - xlogy(dual, weight)).sum())
-        weight = self._factor * self.sample_weight
-        conjugate = self.loss.conjugate(-dual / weight)  # type: ignore[attr-defined]
-        conjugate[self.y, self._samples] = 0.0
-        return float(-(conjugate @ weight).sum()) + self._constant

@@ -11,7 +11,7 @@ from ..runtime.compiling import kernel
 from .corrective import LARGEST_WEIGHT
 from .risk import PairwiseRisk
 
-_MIN_MASS = 1e-6  # does not depend on the number of samples: weights may stand for copies
+_MIN_MASS = 1e-6  # whatever the number of samples, because weights may stand for copies
 
 
 @kernel(fastmath={"reassoc"})
@@ -32,7 +32,7 @@ def _pair_masses(signed, outputs, y):
 def discrete_weight(gained: float, lost: float) -> float:
     """Return ``log(Q+ / Q-) / 4`` (stagewise3).
 
-    As in AdaBoost neither sum is taken below a small number, so that a weight stays finite.
+    Both sums are bounded below by a small number, so that the weight is finite.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def line_search(risk: PairwiseRisk, scores: NDArray, outputs: NDArray) -> float:
     at_zero = edge(0.0)
     if at_zero <= 0:
         return 0.0
-    small = 1e-12 * at_zero  # a loss that becomes flat ends where it does, not beyond
+    small = 1e-12 * at_zero  # ends where the loss becomes flat, not beyond
     if edge(LARGEST_WEIGHT) >= small:
         return LARGEST_WEIGHT
     return float(brentq(lambda weight: edge(weight) - small, 0.0, LARGEST_WEIGHT, xtol=1e-10))
@@ -98,7 +98,7 @@ def line_search(risk: PairwiseRisk, scores: NDArray, outputs: NDArray) -> float:
 def stagewise_weight(
     risk: PairwiseRisk, scores: NDArray, signed: NDArray, outputs: NDArray, *, discrete: bool
 ) -> float:
-    """Return the weight of the newest weak learner by the formula that fits.
+    """Return the weight of the newest weak learner by the formula for its kind.
 
     Parameters
     ----------

@@ -1,9 +1,8 @@
-"""A few quasi-Newton steps a round, from where the last round ended.
+"""A few quasi-Newton steps per round, warm-started from the round before.
 
-The same method as L-BFGS-B in its simplest form: two-loop recursion on the free variables, a
-projected step, backtracking. It is not SciPy's because it has to keep its curvature pairs from
-round to round, when a weight is added, and because a call must cost little: a round makes a few
-steps only. Full solves are SciPy's (`corrective`).
+This is L-BFGS-B in its simplest form: two-loop recursion on the free variables, a projected step,
+backtracking. SciPy's L-BFGS-B cannot keep its curvature pairs from round to round, when a weight is
+added, and a call of it costs more than the few steps of a round. Full solves use it (`corrective`).
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from ..runtime.compiling import kernel
 from .corrective import LARGEST_WEIGHT
 
-_ENOUGH = 1e-4  # share of the predicted fall that a step must bring
+_ENOUGH = 1e-4  # share of the predicted decrease that a step must reach
 _MAX_CUTS = 8
 
 Objective = Callable[[NDArray], tuple[float, NDArray]]
@@ -40,10 +39,10 @@ def _add(target, factor, vector, free):
 
 @kernel
 def _direct(steps, turns, n_pairs, weights, gradient, largest, typical, direction):
-    """Fill in a quasi-Newton direction by the two-loop recursion; return its slope.
+    """Compute a quasi-Newton direction by the two-loop recursion; return its slope.
 
     The first `n_pairs` rows of `steps` and `turns` hold differences of w and of the gradient, the
-    newest last. Variables at a bound that would leave the interval stay: the others are free.
+    newest last. Variables at a bound that would leave the interval are fixed; the others are free.
     """
     n = len(weights)
     free = np.empty(n)  # 1 or 0
@@ -75,7 +74,7 @@ def _direct(steps, turns, n_pairs, weights, gradient, largest, typical, directio
 
 @kernel
 def _step(weights, length, direction, largest, gradient, new):
-    """Go along a direction, inside the bounds; return by how much the value should change."""
+    """Make a step inside the bounds; return the predicted change of the value."""
     slope = 0.0
     for i in range(len(weights)):
         new[i] = min(max(weights[i] + length * direction[i], 0.0), largest)
@@ -86,7 +85,7 @@ def _step(weights, length, direction, largest, gradient, new):
 class WarmSolver:
     """Minimises a smooth convex function over 0 <= w <= largest, a few steps at a time.
 
-    Weights that a call adds to those of the call before are ones about which nothing is known yet.
+    A call may add weights to those of the call before; their curvature is not known yet.
 
     Parameters
     ----------
@@ -100,7 +99,7 @@ class WarmSolver:
         self._largest = LARGEST_WEIGHT * typical
         self._typical = typical
         self._n_pairs = 0
-        self._steps = np.zeros((pairs, 0))  # there is room for more weights than there are
+        self._steps = np.zeros((pairs, 0))  # with room for more weights
         self._turns = np.zeros((pairs, 0))
 
     def _make_room(self, n_weights: int) -> None:
@@ -119,7 +118,7 @@ class WarmSolver:
         self._n_pairs += 1
 
     def _direction(self, weights: NDArray, gradient: NDArray) -> NDArray:
-        """Return a direction that leads downhill, if need be without what is known."""
+        """Return a descent direction, without the curvature pairs if they give none."""
         direction = np.empty(len(weights))
         limits = self._largest, self._typical
         point = weights, gradient, *limits, direction
@@ -145,16 +144,16 @@ class WarmSolver:
         objective : callable
             Returns value and gradient at w.
         weights, value, gradient
-            Where to begin, and the objective there.
+            Initial weights, and the objective there.
         iterations : int
-            Largest number of steps.
+            Maximum number of steps.
         tolerance : float
-            A step that lowers the value by less is the last.
+            Stops after a step that lowers the value by less.
 
         Returns
         -------
         tuple of (ndarray, float, ndarray)
-            Weights, value and gradient at the end. The value is never above that at the start.
+            Weights, value and gradient at the end. The value is at most the initial one.
         """
         self._make_room(len(weights))
         for _ in range(iterations):
@@ -178,7 +177,7 @@ class WarmSolver:
         gradient: NDArray,
         direction: NDArray,
     ) -> tuple[NDArray, float, NDArray] | None:
-        """Shorten a step until it lowers the value enough; None where no step does."""
+        """Shorten a step until it lowers the value enough; None if no step does."""
         length = 1.0
         for _ in range(_MAX_CUTS):
             new = np.empty(len(weights))

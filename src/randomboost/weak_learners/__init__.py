@@ -1,6 +1,6 @@
 """Weak learners: each turns signed weights of points into a weak classifier.
 
-A weak learner knows its points and their columns, and nothing of estimators, losses or rounds.
+A weak learner knows its points and their columns, but no estimators, losses or rounds.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = [
 
 
 def make_learner(kind: Any, points: Any, make_columns: Callable[[], ColumnSearch]) -> Any:
-    """Return the weak learner that a name or an estimator stands for.
+    """Return the weak learner of a name or an estimator.
 
     Parameters
     ----------

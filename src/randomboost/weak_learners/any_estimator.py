@@ -1,4 +1,4 @@
-"""Any scikit-learn estimator with sample_weight as a weak learner."""
+"""Any scikit-learn estimator that takes sample_weight, as a weak learner."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from sklearn.utils.validation import has_fit_parameter
 from .hypotheses import FittedEstimator, SmallTree
 from .wlda import DIMENSIONS_PER_ROUND
 
-_LEAVES = 8  # of the trees that "tree" stands for
+_LEAVES = 8  # of the trees of weak_learner="tree"
 
 
 def small_tree() -> Any:
-    """Return the decision tree that ``weak_learner="tree"`` stands for outside RBoost-rank."""
+    """Return the decision tree of ``weak_learner="tree"``."""
     from sklearn.tree import DecisionTreeClassifier
 
     return DecisionTreeClassifier(max_leaf_nodes=_LEAVES)
 
 
 def _compact(estimator: Any) -> Any:
-    """Return a decision tree as arrays, any other fitted estimator as it is."""
+    """Return a decision tree as arrays, any other fitted estimator unchanged."""
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     if type(estimator) in (DecisionTreeClassifier, DecisionTreeRegressor):
@@ -39,7 +39,7 @@ class EstimatorLearner:
     points : Points
         The points.
     estimator : scikit-learn estimator
-        A classifier (outputs -1 or +1) or a regressor (outputs cut to [-1, 1]).
+        A classifier (outputs -1 or +1) or a regressor (outputs clipped to [-1, 1]).
 
     Raises
     ------
@@ -79,7 +79,7 @@ class EstimatorLearner:
         Returns
         -------
         tuple of (FittedEstimator, float) or None
-            None where the weights have one sign only.
+            None if the weights have one sign only.
         """
         used = weights != 0
         if not ((weights > 0).any() and (weights < 0).any()):

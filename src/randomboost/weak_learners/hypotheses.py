@@ -1,4 +1,4 @@
-"""The learned weak classifiers, apart from how they were found and how they are weighted."""
+"""Fitted weak classifiers, independent of how they are found and weighted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..trees.forest import Forest, Tree
 
 
 class Points(Protocol):
-    """What a weak classifier asks of a point set (see `points`)."""
+    """The part of a point set that weak classifiers use (see `projections.points`)."""
 
     dtype: np.dtype
 
@@ -71,7 +71,7 @@ class Stump:
     left, right : float
         Outputs, -1 or +1 for a discrete stump, in [-1, 1] for a real-valued one.
     combination : Combination or None
-        Used instead of a column by weighted LDA.
+        Instead of a column, for weighted LDA.
     """
 
     column: int
@@ -81,14 +81,14 @@ class Stump:
     combination: Combination | None = None
 
     def values(self, points: Points) -> NDArray:
-        """Return what is compared with the threshold."""
+        """Return the values that are compared with the threshold."""
         if self.combination is None:
             return points.column(self.column)
         mix = self.combination
         return points.along(points.combine(mix.columns, mix.coefficients))
 
     def outputs(self, points: Points) -> NDArray:
-        """Return h on every point, int8 where both outputs are whole numbers."""
+        """Return h on every point, int8 if both outputs are -1 or +1."""
         above = self.values(points) > points.dtype.type(self.threshold)
         if abs(self.left) == 1.0 and abs(self.right) == 1.0:
             return np.int8(self.left) + above * np.int8(self.right - self.left)
@@ -97,20 +97,20 @@ class Stump:
 
 @dataclass(frozen=True)
 class SmallTree:
-    """A fitted decision tree as arrays, in place of scikit-learn's object.
+    """A fitted decision tree of scikit-learn, as arrays.
 
     Parameters
     ----------
     features : ndarray of int32 of shape (n_nodes,)
         Feature of every split, -1 for a leaf.
     thresholds : ndarray of float64
-        A sample goes left where its feature, as float32, is at most the threshold.
+        A sample goes left if its feature, as float32, is at most the threshold.
     left, right : ndarray of int32
         Children, which come after their parent; -1 for a leaf.
     values : ndarray of float64
         Outputs of the leaves.
     gains : ndarray of float64
-        How much every split lowers the impurity.
+        Decrease of the impurity by every split.
     """
 
     features: NDArray[np.int32]
@@ -122,7 +122,7 @@ class SmallTree:
 
     @classmethod
     def from_sklearn(cls, estimator: Any) -> SmallTree:
-        """Take over a fitted DecisionTreeClassifier or DecisionTreeRegressor.
+        """Convert a fitted DecisionTreeClassifier or DecisionTreeRegressor.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class SmallTree:
         Returns
         -------
         SmallTree
-            Its predictions, without the checks of its input.
+            A tree with the same predictions, which does not check its input.
         """
         tree = estimator.tree_
         inner = tree.children_left >= 0
@@ -144,7 +144,7 @@ class SmallTree:
         impurity = tree.weighted_n_node_samples * tree.impurity
         gains = np.zeros(tree.node_count)
         left, right = tree.children_left[inner], tree.children_right[inner]
-        with np.errstate(invalid="ignore"):  # the impurity of samples of no weight is infinite
+        with np.errstate(invalid="ignore"):  # samples of weight 0 have infinite impurity
             gains[inner] = impurity[inner] - impurity[left] - impurity[right]
         gains[~np.isfinite(gains)] = 0.0
         return cls(
@@ -170,7 +170,7 @@ class SmallTree:
             nodes = np.where(inside, children, nodes)
 
     def importances(self, n_columns: int) -> NDArray:
-        """Return the share of every column in the gains."""
+        """Return the sum of the gains by column."""
         inner = self.features >= 0
         return np.bincount(self.features[inner], self.gains[inner], minlength=n_columns)
 
@@ -184,10 +184,10 @@ class FittedEstimator:
     columns : ndarray of int64
         The columns that it was fitted on.
     estimator : object
-        Its predictions are -1 or +1 (a classifier) or are cut to [-1, 1] (a regressor). A
-        `SmallTree` in place of a decision tree.
+        Its predictions are -1 or +1 (a classifier) or are clipped to [-1, 1] (a regressor). A
+        decision tree is a `SmallTree`.
     negative, positive : float
-        Outputs where it predicts -1 and +1; predictions between are interpolated.
+        Outputs for the predictions -1 and +1; those in between are interpolated.
     """
 
     columns: NDArray[np.int64]
@@ -208,7 +208,7 @@ class FittedEstimator:
 
 
 class Stumps(Sequence[Stump]):
-    """Many stumps as arrays: what a compact model stores.
+    """Many stumps as arrays.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ class Stumps(Sequence[Stump]):
     thresholds : ndarray of float64
         Thresholds.
     left, right : ndarray
-        Outputs, int8 where all are -1 or +1.
+        Outputs, int8 if all are -1 or +1.
     combinations : dict of int to Combination
         The combinations by round.
     """
@@ -255,7 +255,7 @@ class Stumps(Sequence[Stump]):
 
 
 def pack(hypotheses: Sequence[Any]) -> Sequence[Any]:
-    """Return the hypotheses in their compact form.
+    """Return weak classifiers in their compact form.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ def pack(hypotheses: Sequence[Any]) -> Sequence[Any]:
     Returns
     -------
     Stumps, Forest or list
-        `Stumps` where all are stumps, `Forest` where all are trees.
+        `Stumps` if all are stumps, `Forest` if all are trees.
     """
     if all(isinstance(h, Stump) for h in hypotheses):
         return Stumps(hypotheses)
@@ -275,7 +275,7 @@ def pack(hypotheses: Sequence[Any]) -> Sequence[Any]:
 
 
 def column_importances(hypothesis: FittedEstimator) -> NDArray:
-    """Return how much a fitted estimator uses each of its columns.
+    """Return the importance of every column of a fitted estimator.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ def column_importances(hypothesis: FittedEstimator) -> NDArray:
     Returns
     -------
     ndarray of shape (n_columns,)
-        From feature_importances_ or coef_; all equal where the estimator has neither.
+        From feature_importances_ or coef_; all equal if the estimator has neither.
     """
     estimator = hypothesis.estimator
     if isinstance(estimator, SmallTree):

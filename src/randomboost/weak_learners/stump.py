@@ -15,7 +15,7 @@ _TINY = float(np.finfo(np.float64).tiny)
 
 @kernel(fastmath={"reassoc"})
 def _side_sums(values, threshold, weights):
-    """Sum of the weights and of their sizes up to a threshold and above it."""
+    """Sum up the weights and their absolute values below a threshold and above it."""
     left = 0.0
     left_mass = 0.0
     right = 0.0
@@ -31,7 +31,7 @@ def _side_sums(values, threshold, weights):
 
 
 class ColumnSearch(Protocol):
-    """What finds the best cut (see `search`)."""
+    """A search for the best cut (see `search`)."""
 
     points: Any
 
@@ -50,10 +50,10 @@ def make_stump(
     combination: Combination | None = None,
     majority: bool = False,
 ) -> tuple[Stump, float]:
-    """Give a cut its outputs, and return the stump with its edge ``sum c h``.
+    """Return the stump of a cut, and its edge ``sum c h``.
 
-    A discrete stump says the sign of the weight on either side; a real-valued one how sure that
-    is: (sum of c) / (sum of |c|) on either side, in [-1, 1].
+    The outputs of a discrete stump are the signs with the larger edge; those of a real-valued one
+    are (sum of c) / (sum of |c|) on either side, in [-1, 1].
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def make_stump(
     real : bool
         Whether the outputs are real-valued.
     majority : bool
-        Each side says the sign of its own sum, which may be the same on both.
+        The output of a side is the sign of its own sum, which may be the same on both.
 
     Returns
     -------
@@ -93,13 +93,13 @@ class StumpLearner:
     Parameters
     ----------
     columns : SortedColumns or BinnedColumns
-        What is searched.
+        The columns to search.
     real : bool
-        Real-valued instead of discrete outputs, at the same cut: among all outputs in [-1, 1] the
-        discrete ones have the largest edge, so the cut is theirs.
+        Real-valued instead of discrete outputs, at the same cut: among outputs in [-1, 1] the
+        discrete ones have the largest edge.
     gini : bool
         The cut with the lowest Gini impurity instead of the largest edge: the stump of a decision
-        tree, on which either side may have the same output.
+        tree, whose sides may have the same output.
     """
 
     def __init__(self, columns: Any, *, real: bool = False, gini: bool = False) -> None:
@@ -127,7 +127,7 @@ class StumpLearner:
         Returns
         -------
         tuple of (Stump, float) or None
-            None where all columns are constant.
+            None if all columns are constant.
         """
         found = self._search(weights, columns)
         if found is None:

@@ -1,4 +1,4 @@
-"""Weak learners of RBoost-proj: a weak classifier and its code, chosen together (logWeak)."""
+"""Weak learner of RBoost-proj: chooses a weak classifier and its class code (logWeak)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .stump import make_stump
 
 
 class JointLearner:
-    """Maximises ``offset_v + sum_i c_iv h(x_i)`` over weak classifiers h and codes v.
+    """Maximises ``offset_v + sum_i c_iv h(x_i)`` over weak classifiers h and class codes v.
 
     With stumps the search over both is exhaustive. Any other weak learner is fitted for the few
-    codes that look best with a stump, and the best of those is taken.
+    codes that are best with a stump, and the best of those is chosen.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class JointLearner:
     learner : object or None
         Another weak learner for one code, instead of stumps.
     n_candidates : int
-        For how many codes the other weak learner is fitted.
+        Number of codes for which the other weak learner is fitted.
     """
 
     def __init__(
@@ -61,12 +61,12 @@ class JointLearner:
         offsets : ndarray of shape (n_codes,)
             The terms of all earlier weak classifiers.
         rng : numpy.random.Generator
-            For weak learners that draw.
+            Random numbers for the weak learner.
 
         Returns
         -------
         tuple of (hypothesis, int, float) or None
-            None where no weak classifier can be made.
+            None if there is no weak classifier.
         """
         if not signed.any():
             return None

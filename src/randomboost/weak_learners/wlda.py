@@ -14,25 +14,26 @@ from ..search.sorted import best_threshold, midpoints
 from .hypotheses import Combination, Stump
 from .stump import StumpLearner, make_stump
 
-DIMENSIONS_PER_ROUND = 1000  # the paper's number of dimensions that one LDA sees
-# the multiple of the identity, times the mean variance of the dimensions that points fill
+DIMENSIONS_PER_ROUND = 1000  # the paper's number of dimensions of one LDA
+# ridge penalty, as a multiple of the mean variance of the dimensions that points fill
 _RIDGE = {FeaturePoints: 1e-4, ProjectedPoints: 1.0}
 
 
 class WLDALearner:
-    """A stump on the direction ``(S1 + S2)^-1 (mu1 - mu2)``, joined to the plain columns.
+    """A stump on the direction ``(S1 + S2)^-1 (mu1 - mu2)``, besides the plain columns.
 
-    The two classes of the analysis are the points with positive and with negative weight, and
-    means and covariances are weighted by its size. To ``S1 + S2`` comes a multiple of the identity.
-    For features it is small. Projected points fill only some dimensions, k times the number of
-    features, which is many for the number of samples; there it is the mean variance of these.
+    The two classes of the analysis are the points of positive and of negative weight; means and
+    covariances are weighted by its absolute value. A multiple of the identity, the ridge penalty,
+    is added to ``S1 + S2``. It is small for features. Projected points fill only some dimensions,
+    k times the number of features, which are many for the number of samples: there it is the mean
+    variance of these.
 
     Parameters
     ----------
     points : Points
         The points.
     stumps : StumpLearner
-        Searches the plain columns; the better of the two stumps is taken.
+        Searches the plain columns; the better of the two stumps is chosen.
     """
 
     discrete = True
@@ -42,7 +43,7 @@ class WLDALearner:
         self._stumps = stumps
 
     def _direction(self, weights: NDArray, columns: NDArray[np.int64]) -> NDArray | None:
-        """Return the discriminant, or None where data without scaling is too large to square.
+        """Return the discriminant, or None if unscaled data is too large to be squared.
 
         Values that are a product B z of fewer numbers z have ``S = B S_z B'``, and
         ``(B S_z B' + ridge)^-1 B = B (S_z B'B + ridge)^-1`` is a smaller problem.
@@ -62,7 +63,7 @@ class WLDALearner:
             size = np.trace(scatter) + 1e-6 * np.square(spread).sum()
         if not (np.isfinite(scatter).all() and np.isfinite(size)):
             return None
-        ridge = _RIDGE[type(self._points)] * size / self._points.n_filled(columns)
+        ridge = _RIDGE[type(self._points)] * size / self._points.max_rank(columns)
         ridge = max(ridge, np.finfo(np.float64).tiny)
         scatter.flat[:: len(scatter) + 1] += ridge
         difference = means[0] - means[1]
@@ -89,7 +90,7 @@ class WLDALearner:
         Returns
         -------
         tuple of (Stump, float) or None
-            None where all columns are constant.
+            None if all columns are constant.
         """
         plain = self._stumps.fit(weights, columns, rng)
         if plain is None or not ((weights > 0).any() and (weights < 0).any()):
