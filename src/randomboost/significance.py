@@ -105,8 +105,7 @@ def compare(
     >>> found.names[found.best], bool(found.p_values[0, 1] < 0.05)
     ('one', True)
     """
-    if names is None:
-        names = [str(name) for name in getattr(errors, "columns", range(np.shape(errors)[-1]))]
+    names = model_names(errors) if names is None else names
     errors = np.asarray(errors, dtype=np.float64)
     if errors.ndim != 2 or errors.shape[0] < 1 or errors.shape[1] < 1:
         raise ValueError(
@@ -140,6 +139,22 @@ def compare(
     return Comparison(
         tuple(names), errors, ranks, p_values, _friedman(errors), difference, method, alpha
     )
+
+
+def model_names(errors: Any) -> list[str]:
+    """Return the names of the columns of a table of errors, or their numbers.
+
+    Parameters
+    ----------
+    errors : array-like of shape (n_parts, n_models)
+        One row per fold or data set.
+
+    Returns
+    -------
+    list of str
+        The names.
+    """
+    return [str(name) for name in getattr(errors, "columns", range(np.shape(errors)[-1]))]
 
 
 def _friedman(errors: NDArray) -> float:

@@ -17,7 +17,7 @@ from .engine import Options, Plan, execute, plan
 from .experiments import EXPERIMENTS
 
 app = typer.Typer(
-    help="The paper's tables and figures, run again beside the printed ones.",
+    help="The paper's tables and figures, reproduced and compared with the printed ones.",
     no_args_is_help=True,
 )
 _OUT = Path("paper-results")

@@ -259,7 +259,7 @@ def _restricted(
     unknown = [name for name in only if name not in known]
     if unknown:
         raise ValueError(
-            f"--only {unknown[0]!r} is no set or method of {experiment.name}; there are "
+            f"--only {unknown[0]!r} is not a set or method of {experiment.name}: use "
             f"{', '.join(sorted(known))}"
         )
     sets = tuple(name for name in experiment.sets if name in only) or experiment.sets

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 from .. import datasets
 from .cells import GRID, Cell
 from .engine import Plan
-from .tables import Results, error_at, exponents
+from .tables import Results, by_set_and_method, error_at, exponents
 
 _COLOURS = ("#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#9c6b4e", "#a463f2", "#97bbf5")
 _STYLES = ("-", "--", "-.", ":", "-", "--", "-.")
@@ -72,17 +71,10 @@ def svg(figure: Any) -> str:
     return text[text.index("<svg") :]
 
 
-def _by(results: Results) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    found: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for cell, result in results:
-        found[cell.set, cell.method].append(result)
-    return found
-
-
 def _curves(plan: Plan, results: Results) -> Any:
     """Draw mean test errors by round, one panel per set."""
     plt = _pyplot()
-    found = _by(results)
+    found = by_set_and_method(results)
     names = [name for name in plan.experiment.sets if any(name == row for row, _ in found)]
     columns = min(len(names), 5)
     rows = -(-len(names) // columns)
@@ -121,7 +113,7 @@ def _curves(plan: Plan, results: Results) -> Any:
 def _digits(plan: Plan, results: Results) -> Any:
     """Draw mean test errors by training samples per class, one panel per set."""
     plt = _pyplot()
-    found = _by(results)
+    found = by_set_and_method(results)
     bases = list(dict.fromkeys(name.split("@")[0] for name, _ in found))
     figure, axes = plt.subplots(1, len(bases), figsize=(4.4 * len(bases) + 0.4, 3.6), squeeze=False)
     for axis, base in zip(axes.flat, bases, strict=True):

@@ -40,6 +40,25 @@ def error_at(result: dict[str, Any], rounds: int | None = None) -> float:
     return 100.0 * wrong[at - 1] / result["n_test"]
 
 
+def by_set_and_method(results: Results) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """Group results.
+
+    Parameters
+    ----------
+    results : list of (Cell, dict)
+        Finished cells.
+
+    Returns
+    -------
+    dict of (str, str) to list of dict
+        The results of all repeats, by set and method.
+    """
+    found: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for cell, result in results:
+        found[cell.set, cell.method].append(result)
+    return dict(found)
+
+
 def runs(results: Results) -> list[dict[str, Any]]:
     """Return one row per run.
 
@@ -169,9 +188,7 @@ def table(plan: Plan, results: Results) -> Table:
         The table.
     """
     experiment = plan.experiment
-    found: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for cell, result in results:
-        found[cell.set, cell.method].append(result)
+    found = by_set_and_method(results)
     columns = _columns(experiment.methods, experiment.at)
     entries = {}
     for (name, method), repeats in found.items():
@@ -373,10 +390,9 @@ def times_markdown(plan: Plan, results: Results) -> str:
     str
         The text.
     """
-    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    found = by_set_and_method(results)
     correction = plan.experiment.measure == "correction"
-    for cell, result in results:
-        found[cell.set, cell.method].append(result["correction_cpu" if correction else "cpu"])
+    key = "correction_cpu" if correction else "cpu"
     methods = plan.experiment.methods
     lines = [
         "| set | " + " | ".join(method.title for method in methods) + " |",
@@ -385,7 +401,7 @@ def times_markdown(plan: Plan, results: Results) -> str:
     for name in plan.experiment.sets:
         texts = []
         for method in methods:
-            values = found.get((name, method.key))
+            values = [result[key] for result in found.get((name, method.key), ())]
             text = f"{np.mean(values):.3g}" if values else ""
             paper = CORRECTION_SECONDS.get(name, {}).get(method.key) if correction else None
             texts.append(f"{text} [{paper:g}]" if values and paper is not None else text)

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
 
-from ..significance import Comparison, compare
+from ..significance import Comparison, compare, model_names
 from .style import FAINT, SIZE, color, dress, ink, marker, shorten_all, show_percent, start
 
 _TESTS = {
@@ -46,8 +46,7 @@ class ErrorsDisplay:
     def __init__(
         self, errors: Any, names: Sequence[str] | None = None, *, label: str = "error"
     ) -> None:
-        if names is None:
-            names = [str(name) for name in getattr(errors, "columns", range(np.shape(errors)[-1]))]
+        names = model_names(errors) if names is None else names
         self.errors = np.asarray(errors, dtype=float)
         if self.errors.ndim != 2 or len(names) != self.errors.shape[1]:
             raise ValueError(

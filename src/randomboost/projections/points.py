@@ -121,7 +121,7 @@ class ProjectedPoints:
         The class-wise matrices.
     merge : bool
         Merge equal samples: their projections are equal in every dimension, so no threshold
-        can tell them apart.
+        separates them.
     """
 
     def __init__(self, X: Any, projection: GaussianProjection, *, merge: bool = True) -> None:

@@ -62,7 +62,7 @@ def _add_to_cells(values, low, scale, weights, unit, least, sums):
 
 
 @kernel
-def _beside(rough, low, scale, n_cells, cut, values):
+def _around_cut(rough, low, scale, n_cells, cut, values):
     """Largest value of the points up to a cell and smallest value of those after it."""
     cells = np.empty(rough.shape[1], np.uint16)
     below = -np.inf
@@ -161,7 +161,7 @@ class SummedPart:
         self._team.for_each(weigh, len(self._pieces))
         least = min_size(first_heavy(masses.sum(axis=0), spared))
         best = max(self._best_cuts(columns, weights, unit, least), key=lambda found: found.edge)
-        return None if best.cut < 0 else (best.column, *self._values_beside(best))
+        return None if best.cut < 0 else (best.column, *self._values_at_cut(best))
 
     def _best_cuts(
         self, columns: NDArray[np.int64], weights: NDArray, unit: float, least: np.float32
@@ -223,17 +223,17 @@ class SummedPart:
         cut = int(last_cells[edges[1].argmax()])
         return _Found(int(edges[0].max()), column, directions, *grid, cut)
 
-    def _values_beside(self, found: _Found) -> tuple[float, float]:
+    def _values_at_cut(self, found: _Found) -> tuple[float, float]:
         """Return the values on either side of a cut."""
         values = self._points.column(found.column, self._team)
         values = values.reshape(self._n_classes, self._n_samples)
-        beside = np.empty((len(self._pieces), 2))
+        around = np.empty((len(self._pieces), 2))
 
         def look(at: int) -> None:
             piece = self._pieces[at]
             rough = project(self._rough.features, found.directions[piece])
             grid = found.low, found.scale, self._n_cells
-            beside[at] = _beside(rough, *grid, found.cut, values[piece])
+            around[at] = _around_cut(rough, *grid, found.cut, values[piece])
 
         self._team.for_each(look, len(self._pieces))
-        return float(beside[:, 0].max()), float(beside[:, 1].min())
+        return float(around[:, 0].max()), float(around[:, 1].min())

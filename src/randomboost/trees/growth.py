@@ -110,13 +110,13 @@ def select_points(gradients, hessians, taken, low, high, key, by_class, unit, ro
         for e in range(_find_samples(g, taken, low, samples)):
             i = samples[e]
             size = abs(g[i])
-            chance = (scrambled(key + np.uint64(r * n_samples + i)) >> np.uint64(40)) / 2.0**24
+            uniform = (scrambled(key + np.uint64(r * n_samples + i)) >> np.uint64(40)) / 2.0**24
             factor = high / size if size < high else 1.0
             rows[n] = i if by_class else r * n_samples + i
             whole_g = np.int64(np.rint(g[i] * factor * unit_g))
             whole_h = np.int64(np.rint(h[i] * factor * unit_h))
             pairs[n] = (whole_g << 32) + whole_h
-            n += np.uint32(chance * high < size) | np.uint32(size >= high)
+            n += np.uint32(uniform * high < size) | np.uint32(size >= high)
         classes[begin:n] = r if by_class else 0
     return np.int64(n)
 
