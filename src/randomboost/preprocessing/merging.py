@@ -18,7 +18,7 @@ _MISSING = 0.5772156649015329  # stands for a missing value
 
 
 @kernel
-def _dense_keys(X, direction, keys):
+def _dense_keys(X: NDArray, direction: NDArray, keys: NDArray) -> None:
     for i in range(X.shape[0]):
         total = 0.0
         for j in range(X.shape[1]):

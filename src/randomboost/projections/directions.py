@@ -235,7 +235,15 @@ def find_discriminants(
 
 
 @kernel
-def _mix(block, starts, features, coefficients, begin, n, out):
+def _mix(
+    block: NDArray,
+    starts: NDArray,
+    features: NDArray,
+    coefficients: NDArray,
+    begin: int,
+    n: int,
+    out: NDArray,
+) -> None:
     """Compute the directions that mix several features, for a block (d, n) of samples."""
     for v in range(len(starts) - 1):
         if starts[v + 1] - starts[v] != 1:
@@ -250,7 +258,15 @@ def _mix(block, starts, features, coefficients, begin, n, out):
 
 
 @kernel
-def _project(X, starts, features, coefficients, first, last, out):
+def _project(
+    X: NDArray,
+    starts: NDArray,
+    features: NDArray,
+    coefficients: NDArray,
+    first: int,
+    last: int,
+    out: NDArray,
+) -> None:
     """``out[v, i] = sum_j c_vj X[i, j]`` over rows first .. last; NaN counts as 0 in a mixture."""
     block = np.empty((X.shape[1], min(_ROWS, last - first)), X.dtype)
     for begin in range(first, last, _ROWS):

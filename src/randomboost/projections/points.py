@@ -25,7 +25,7 @@ _FEW_VALUES = 100_000  # below this a second thread does not pay
 
 
 @kernel
-def project_row(features, direction, out):
+def project_row(features: NDArray, direction: NDArray, out: NDArray) -> None:
     """``out[i] = direction . x_i`` for features (d, m), summed in the order of the features.
 
     Prediction sums in the same order, so that both see the same bits.
@@ -49,14 +49,16 @@ def project_row(features, direction, out):
 
 
 @kernel
-def _project_dense(features, directions, out):
+def _project_dense(features: NDArray, directions: NDArray, out: NDArray) -> None:
     """``out[q, i] = directions[q] . x_i``."""
     for q in range(directions.shape[0]):
         project_row(features, directions[q], out[q])
 
 
 @kernel
-def _project_sparse(data, indices, indptr, directions, out):
+def _project_sparse(
+    data: NDArray, indices: NDArray, indptr: NDArray, directions: NDArray, out: NDArray
+) -> None:
     """Project the rows of a CSR matrix; skipping zeros does not change the bits of a sum."""
     for q in range(directions.shape[0]):
         direction = directions[q]

@@ -11,6 +11,7 @@ version of NumPy. Changing anything here breaks every saved model: the golden va
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +36,7 @@ _LOG_TERMS = 17  # the series in s^2 <= 1/9 is exact to double precision after 1
 
 
 @kernel
-def _philox(c0, c1, c2, c3, k0, k1):
+def _philox(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> tuple[Any, Any, Any, Any]:
     """Ten rounds of Philox-4x32 (Salmon et al. 2011) on words held in uint64."""
     for _ in range(10):
         product_0 = _MULTIPLIER_0 * c0
@@ -50,7 +51,7 @@ def _philox(c0, c1, c2, c3, k0, k1):
 
 
 @kernel
-def _log_fraction(numerator):
+def _log_fraction(numerator: int) -> float:
     """Natural logarithm of ``numerator / 2**33`` for an integer in [1, 2**33)."""
     exponent = 0
     while numerator < 2**32:
@@ -66,12 +67,12 @@ def _log_fraction(numerator):
 
 
 @kernel
-def _normal(word):
+def _normal(word: Any) -> float:
     """Inverse normal distribution function (AS 241) at ``(word + 1/2) / 2**32``."""
     bits = np.int64(word)
     q = (2 * bits + 1 - 2**32) / 2.0**33
     if abs(q) <= 0.425:
-        r = 0.180625 - q * q
+        r: Any = 0.180625 - q * q
         top = (
             (
                 (
@@ -160,7 +161,15 @@ def _normal(word):
 
 
 @kernel
-def _fill(out, seed_low, seed_high, stream, rows, column_start, scale):
+def _fill(
+    out: NDArray,
+    seed_low: Any,
+    seed_high: Any,
+    stream: int,
+    rows: NDArray,
+    column_start: int,
+    scale: float,
+) -> None:
     n_classes, n_rows, n_columns = out.shape
     stop = column_start + n_columns
     first_block = column_start // 4
@@ -183,7 +192,7 @@ def _fill(out, seed_low, seed_high, stream, rows, column_start, scale):
 
 
 @kernel
-def _fill_uniform(out, seed_low, seed_high, stream):
+def _fill_uniform(out: NDArray, seed_low: Any, seed_high: Any, stream: int) -> None:
     n_rows, n_columns = out.shape
     for i in range(n_rows):
         for block in range((n_columns + 3) // 4):
@@ -222,7 +231,7 @@ def uniforms(seed: int, stream: int, n_rows: int, n_columns: int) -> NDArray:
 
 
 @kernel
-def scrambled(number):
+def scrambled(number: Any) -> Any:
     """Scramble 64 bits by the finaliser of SplitMix64: cheap random bits from a counter."""
     number = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     number = (number ^ (number >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -21,7 +21,9 @@ _FEW_VALUES = 400_000  # below this a second thread does not pay
 
 
 @kernel
-def _assign_bins(values, order, max_bins, bins, last_of_bin):
+def _assign_bins(
+    values: NDArray, order: NDArray, max_bins: int, bins: NDArray, last_of_bin: NDArray
+) -> int:
     """Find the bin of every point and the last sorted position of every bin.
 
     A bin ends at the first change of value after it has its share of the points, or at any change
@@ -48,7 +50,16 @@ def _assign_bins(values, order, max_bins, bins, last_of_bin):
 
 
 @kernel
-def scan_binned(bins, n_bins, weights, columns, lowest, highest, start, stop):
+def scan_binned(
+    bins: NDArray,
+    n_bins: NDArray,
+    weights: NDArray,
+    columns: NDArray,
+    lowest: NDArray,
+    highest: NDArray,
+    start: int,
+    stop: int,
+) -> None:
     """Extreme prefix sums of the weights over the bins, for `columns[start:stop]`."""
     n = bins.shape[1]
     width = n_bins.max()
@@ -77,7 +88,9 @@ def scan_binned(bins, n_bins, weights, columns, lowest, highest, start, stop):
 
 
 @kernel
-def _search_few(bins, n_bins, weights, columns, tie_bits):
+def _search_few(
+    bins: NDArray, n_bins: NDArray, weights: NDArray, columns: NDArray, tie_bits: int
+) -> tuple[int, int]:
     """Best column and cut on one thread, by the same rule as `scan_binned` and `edges`."""
     n = bins.shape[1]
     sums = np.empty(n_bins.max(), np.int64)
@@ -107,7 +120,9 @@ def _search_few(bins, n_bins, weights, columns, tie_bits):
 
 
 @kernel
-def _search_gini(bins, n_bins, weights, columns):
+def _search_gini(
+    bins: NDArray, n_bins: NDArray, weights: NDArray, columns: NDArray
+) -> tuple[int, int]:
     """Column and cut with the largest ``(sum c)^2 / sum |c|``, summed over both sides.
 
     That is the cut with the lowest weighted Gini impurity of the signs of c.

@@ -19,7 +19,7 @@ TIE_BITS = 25  # edges that agree to about 1e-11 of the whole mass count as equa
 
 
 @kernel
-def _rounded(weights, factor):
+def _rounded(weights: NDArray, factor: float) -> NDArray[np.int64]:
     """Whole numbers nearest to the weights times a factor."""
     out = np.empty(len(weights), np.int64)
     for i in range(len(weights)):

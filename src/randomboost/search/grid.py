@@ -22,7 +22,7 @@ _SAMPLE = 256  # points that determine the grid
 
 
 @kernel
-def span(sample):
+def span(sample: NDArray) -> tuple[float, float]:
     """Find the ends of the grid of a column from a sample of its values.
 
     It covers the middle 90 % of the sample and half as much on either side; values further out
@@ -54,14 +54,14 @@ def span(sample):
 
 
 @kernel
-def cells_per_unit(low, high, n_cells):
+def cells_per_unit(low: float, high: float, n_cells: int) -> float:
     """Compute the number of cells per unit of value."""
     width = high - low
     return min(n_cells / width, 1e300) if width > 0.0 and width < np.inf else 0.0
 
 
 @kernel
-def cells_of(values, low, scale, n_cells, cells):
+def cells_of(values: NDArray, low: float, scale: float, n_cells: int, cells: NDArray) -> None:
     """Cell of every value; through int32, for which processors have an instruction."""
     last = n_cells - 1.0
     for i in range(len(values)):
@@ -70,7 +70,7 @@ def cells_of(values, low, scale, n_cells, cells):
 
 
 @kernel
-def ends(values, low, high):
+def ends(values: NDArray, low: float, high: float) -> tuple[float, float]:
     """Widen an interval so that it holds all values."""
     for i in range(len(values)):
         low = min(low, np.float64(values[i]))
@@ -79,7 +79,7 @@ def ends(values, low, high):
 
 
 @kernel
-def fine_bins(values, n_cells):
+def fine_bins(values: NDArray, n_cells: int) -> tuple[NDArray[np.uint16], np.int64]:
     """Use the cells of an even grid over all values as bins; return them and the last one."""
     low, high = ends(values, np.inf, -np.inf)
     scale = cells_per_unit(low, high, n_cells)
@@ -93,7 +93,7 @@ def fine_bins(values, n_cells):
 
 
 @kernel
-def group_cells(counts, n, max_bins, bin_of_cell):
+def group_cells(counts: NDArray, n: int, max_bins: int, bin_of_cell: NDArray) -> int:
     """Merge cells with these counts of n points into bins; return the last bin.
 
     A bin ends when it has its share of the points, or at any cell while there are enough bins for
@@ -118,7 +118,9 @@ def group_cells(counts, n, max_bins, bin_of_cell):
 
 
 @kernel
-def _bins_of(cells, max_bins, counts, bin_of_cell, bins):
+def _bins_of(
+    cells: NDArray, max_bins: int, counts: NDArray, bin_of_cell: NDArray, bins: NDArray
+) -> int:
     """Merge cells into bins and find the bin of every point; return the last bin."""
     n = len(cells)
     counts[:] = 0
@@ -131,7 +133,15 @@ def _bins_of(cells, max_bins, counts, bin_of_cell, bins):
 
 
 @kernel
-def _bin_projections(features, directions, classes, few, max_bins, bins, last_bins):
+def _bin_projections(
+    features: NDArray,
+    directions: NDArray,
+    classes: NDArray,
+    few: NDArray,
+    max_bins: int,
+    bins: NDArray,
+    last_bins: NDArray,
+) -> None:
     """Project dense features (d, m) on directions (k, columns, d) and bin every column.
 
     Only the values of one class are in memory at a time, so the grid comes from the features `few`
@@ -164,7 +174,7 @@ def _bin_projections(features, directions, classes, few, max_bins, bins, last_bi
 
 
 @kernel
-def _bin_values(values, sample, max_bins, bins):
+def _bin_values(values: NDArray, sample: NDArray, max_bins: int, bins: NDArray) -> int:
     """Bin one column of known values; return the last bin."""
     low, high = span(sample)
     if not low < high:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..runtime.compiling import kernel
 
@@ -11,7 +12,7 @@ _SHIFT = 21  # keeps the exponent and two bits of the fraction of a float32
 
 
 @kernel
-def add_masses(sizes, masses):
+def add_masses(sizes: NDArray, masses: NDArray) -> NDArray[np.uint32]:
     """Add sizes (float32, >= 0) to the masses of their buckets; return the bucket of every size."""
     buckets = sizes.view(np.uint32) >> np.uint32(_SHIFT)
     for i in range(len(sizes)):
@@ -20,7 +21,7 @@ def add_masses(sizes, masses):
 
 
 @kernel
-def first_heavy(masses, spared):
+def first_heavy(masses: NDArray, spared: float) -> int:
     """First bucket that is not among the lightest: those below it weigh at most `spared`."""
     first = 0
     left_out = 0.0
@@ -31,7 +32,7 @@ def first_heavy(masses, spared):
 
 
 @kernel
-def heavy_from(sizes, spared):
+def heavy_from(sizes: NDArray, spared: float) -> tuple[NDArray[np.uint32], int]:
     """Bucket of every size (float32, >= 0), and the first bucket not among the lightest."""
     masses = np.zeros(N_BUCKETS)
     buckets = add_masses(sizes, masses)

@@ -22,7 +22,15 @@ _WORTHWHILE = 1e-3  # a cut must gain this share over no cut at all
 
 
 @kernel
-def _sums_below_cuts(bins, n_bins, first_cut, weights, sums, start, stop):
+def _sums_below_cuts(
+    bins: NDArray,
+    n_bins: NDArray,
+    first_cut: NDArray,
+    weights: NDArray,
+    sums: NDArray,
+    start: int,
+    stop: int,
+) -> None:
     """``sums[cut, r]``: weights of class r below every cut of the features start .. stop."""
     n_samples = bins.shape[1]
     n_classes = weights.shape[1]
@@ -33,17 +41,17 @@ def _sums_below_cuts(bins, n_bins, first_cut, weights, sums, start, stop):
             for r in range(n_classes):
                 sums[at + cut, r] = 0.0
         for i in range(n_samples):
-            cut = np.int64(bins[j, i])
-            if cut < n_cuts:
+            b = np.int64(bins[j, i])
+            if b < n_cuts:
                 for r in range(n_classes):
-                    sums[at + cut, r] += weights[i, r]
+                    sums[at + b, r] += weights[i, r]
         for cut in range(1, n_cuts):
             for r in range(n_classes):
                 sums[at + cut, r] += sums[at + cut - 1, r]
 
 
 @kernel
-def _largest_edges(sums, codes, best, start, stop):
+def _largest_edges(sums: NDArray, codes: NDArray, best: NDArray, start: int, stop: int) -> None:
     """``best[v] = max over cuts of |sum_r sums_r codes_rv|``."""
     n_classes, n_codes = codes.shape
     edge = np.empty(n_codes)

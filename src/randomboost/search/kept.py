@@ -9,6 +9,8 @@ bin, plus what the points of the bin could add, plus the lag. Few dimensions pas
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,7 +29,7 @@ _BALANCE = 10  # with the lag, the work of scanning grows faster than that of up
 
 
 @kernel
-def _interleave(bins, shift, block):
+def _interleave(bins: NDArray, shift: Any, block: NDArray) -> None:
     """Write bins (columns, points) as ``block[point, lane]``, in coarser bins."""
     n_columns, n_points = bins.shape
     for start in range(0, n_points, 64):
@@ -56,7 +58,15 @@ def _common_scale(weights: NDArray, kept: NDArray, scale: float) -> float:
 
 
 @kernel
-def _refresh(weights, kept, scale, tolerated, points, signs, changes):
+def _refresh(
+    weights: NDArray,
+    kept: NDArray,
+    scale: float,
+    tolerated: float,
+    points: NDArray,
+    signs: NDArray,
+    changes: NDArray,
+) -> tuple[int, float, float]:
     """Update the kept weights that lag most; list the changes; return their number and the lags.
 
     The lags are bounds on what the other weights could add to a prefix sum, and subtract from it,
@@ -98,7 +108,15 @@ def _refresh(weights, kept, scale, tolerated, points, signs, changes):
 
 
 @kernel
-def _move(blocks, histograms, points, signs, changes, start, stop):
+def _move(
+    blocks: NDArray,
+    histograms: NDArray,
+    points: NDArray,
+    signs: NDArray,
+    changes: NDArray,
+    start: int,
+    stop: int,
+) -> None:
     """Add the changes to the histograms of the blocks start .. stop.
 
     A word of `blocks` holds the bins of eight dimensions.
@@ -128,7 +146,9 @@ def _move(blocks, histograms, points, signs, changes, start, stop):
 
 
 @kernel
-def _extremes(histograms, lowest, highest, start, stop):
+def _extremes(
+    histograms: NDArray, lowest: NDArray, highest: NDArray, start: int, stop: int
+) -> None:
     """Bounds on the prefix sums inside all bins, for the blocks start .. stop."""
     prefix = np.empty(LANES, np.int32)
     for b in range(start, stop):

@@ -15,7 +15,16 @@ from .binned import BinnedColumns
 
 
 @kernel
-def _search(bins, n_bins, weights, features, cuts, edges, start, stop):
+def _search(
+    bins: NDArray,
+    n_bins: NDArray,
+    weights: NDArray,
+    features: NDArray,
+    cuts: NDArray,
+    edges: NDArray,
+    start: int,
+    stop: int,
+) -> None:
     """Best feature, cut and signed edge of the dichotomies start .. stop."""
     n_features, n_samples = bins.shape
     width = stop - start

@@ -50,7 +50,9 @@ _BATCH_BYTES = 1 << 26  # bins that a thread computes at a time if they are not 
 
 
 @kernel(fastmath={"reassoc"})
-def _weigh(weights, unit, spared):
+def _weigh(
+    weights: NDArray, unit: float, spared: float
+) -> tuple[NDArray, NDArray, NDArray, float, float]:
     """Weights in units, and the points that carry all but about `spared` units.
 
     A packed weight is in the upper 32 bits if it is positive, else in the lower ones. Returns the
@@ -82,7 +84,9 @@ def _weigh(weights, unit, spared):
 
 
 @kernel
-def _add_up(bins, rows, packed, points, histograms):
+def _add_up(
+    bins: NDArray, rows: NDArray, packed: NDArray, points: NDArray, histograms: NDArray
+) -> None:
     """Histograms of some points of four rows of bins, or of all points if none is given.
 
     Four rows at a time, so that additions do not wait for each other.
@@ -101,7 +105,17 @@ def _add_up(bins, rows, packed, points, histograms):
 
 
 @kernel
-def _scan(bins, last_bins, rows, packed, points, reached, bounds, start, stop):
+def _scan(
+    bins: NDArray,
+    last_bins: NDArray,
+    rows: NDArray,
+    packed: NDArray,
+    points: NDArray,
+    reached: NDArray,
+    bounds: NDArray,
+    start: int,
+    stop: int,
+) -> None:
     """Edges of ``rows[start:stop]`` of the bins over the given points, or all if none is given.
 
     `reached` is the largest absolute edge at the end of a bin (-1 where there is one bin only),
@@ -145,7 +159,9 @@ def _scan(bins, last_bins, rows, packed, points, reached, bounds, start, stop):
 
 
 @kernel
-def _sums_before(bins, last_bin, weights, before, wanted):
+def _sums_before(
+    bins: NDArray, last_bin: int, weights: NDArray, before: NDArray, wanted: NDArray
+) -> None:
     """Sum up the weights before every bin; find the bins inside which the best cut could be."""
     n_bins = last_bin + 1
     positive = np.zeros(n_bins, np.int64)
@@ -169,7 +185,9 @@ def _sums_before(bins, last_bin, weights, before, wanted):
 
 
 @kernel
-def _cut_between_bins(bins, last_bin, weights, values):
+def _cut_between_bins(
+    bins: NDArray, last_bin: int, weights: NDArray, values: NDArray
+) -> tuple[np.int64, float, float]:
     """Find the first of the best cuts between bins: its edge, and the values below and above."""
     sums = np.zeros(last_bin + 1, np.int64)
     for i in range(len(weights)):
@@ -193,7 +211,9 @@ def _cut_between_bins(bins, last_bin, weights, values):
 
 
 @kernel
-def _walk(members, bins, weights, values, before, total):
+def _walk(
+    members: NDArray, bins: NDArray, weights: NDArray, values: NDArray, before: NDArray, total: int
+) -> tuple[np.int64, float, float]:
     """First of the best cuts between different values, for points in the order of their values.
 
     Points of unwanted bins are left out: a cut beside such a bin has less than the best edge.

@@ -25,7 +25,7 @@ _LARGEST = np.int64(2**61)  # no sum of fixed-point weights is larger
 
 
 @kernel
-def _sort_keys(values, keys):
+def _sort_keys(values: NDArray, keys: NDArray) -> None:
     """Order-preserving 32-bit keys: the bits of a float32, with the negative half reversed."""
     bits = values.astype(np.float32).view(np.uint32)
     for i in range(len(bits)):
@@ -34,7 +34,14 @@ def _sort_keys(values, keys):
 
 
 @kernel
-def _radix_pass(keys, points, to_keys, to_points, counts, shift):
+def _radix_pass(
+    keys: NDArray,
+    points: NDArray,
+    to_keys: NDArray,
+    to_points: NDArray,
+    counts: NDArray,
+    shift: int,
+) -> None:
     """One stable counting sort on 11 bits of the keys."""
     counts[:] = 0
     for i in range(len(keys)):
@@ -52,7 +59,7 @@ def _radix_pass(keys, points, to_keys, to_points, counts, shift):
 
 
 @kernel
-def _insert(values, points):
+def _insert(values: NDArray, points: NDArray) -> bool:
     """Finish an almost sorted order by insertion; False if that is too much work."""
     moves = 0
     for i in range(1, len(points)):
@@ -69,7 +76,7 @@ def _insert(values, points):
 
 
 @kernel
-def _radix_sort_rows(values, order, finished):
+def _radix_sort_rows(values: NDArray, order: NDArray, finished: NDArray) -> None:
     """Sort rows by three radix passes on 32-bit keys, then by insertion where keys are equal.
 
     `finished` is False for rows whose insertion was too much work.
@@ -113,7 +120,15 @@ def argsort_rows(values: NDArray, order: NDArray) -> None:
 
 
 @kernel
-def scan_sorted(order, weights, columns, lowest, highest, start, stop):
+def scan_sorted(
+    order: NDArray,
+    weights: NDArray,
+    columns: NDArray,
+    lowest: NDArray,
+    highest: NDArray,
+    start: int,
+    stop: int,
+) -> None:
     """Extreme prefix sums of the weights along `order`, for `columns[start:stop]`.
 
     Two columns go side by side, which hides the latency of additions.
@@ -143,7 +158,7 @@ def scan_sorted(order, weights, columns, lowest, highest, start, stop):
 
 
 @kernel
-def _cut(order, weights, values, total):
+def _cut(order: NDArray, weights: NDArray, values: NDArray, total: int) -> tuple[float, float]:
     """Best cut of one column: the largest value below it and the smallest above."""
     n = len(order)
     best = np.int64(-1)
@@ -167,7 +182,7 @@ def _cut(order, weights, values, total):
 
 
 @kernel
-def best_threshold(values, weights):
+def best_threshold(values: NDArray, weights: NDArray) -> tuple[float, float]:
     """Best cut of one column, also with equal values, as (below, above).
 
     ``below == above`` if all values are equal.

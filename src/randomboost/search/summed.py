@@ -29,7 +29,7 @@ _BYTES_PER_SAMPLE = 10  # besides its values: the cell and two weights, for one 
 
 
 @kernel
-def _bucket_masses(weights, unit):
+def _bucket_masses(weights: NDArray, unit: float) -> NDArray:
     """Sum up the absolute weights, in units, by bucket."""
     masses = np.zeros(N_BUCKETS)
     sizes = np.empty(weights.shape[1], np.float32)
@@ -41,7 +41,15 @@ def _bucket_masses(weights, unit):
 
 
 @kernel
-def _add_to_cells(values, low, scale, weights, unit, least, sums):
+def _add_to_cells(
+    values: NDArray,
+    low: float,
+    scale: float,
+    weights: NDArray,
+    unit: float,
+    least: float,
+    sums: NDArray,
+) -> None:
     """Sum up by cell: points, weights of at least `least` units, all weights."""
     n_cells = len(sums)
     n = values.shape[1]
@@ -62,7 +70,9 @@ def _add_to_cells(values, low, scale, weights, unit, least, sums):
 
 
 @kernel
-def _around_cut(rough, low, scale, n_cells, cut, values):
+def _around_cut(
+    rough: NDArray, low: float, scale: float, n_cells: int, cut: int, values: NDArray
+) -> tuple[float, float]:
     """Largest value of the points up to a cell and smallest value of those after it."""
     cells = np.empty(rough.shape[1], np.uint16)
     below = -np.inf

@@ -17,7 +17,9 @@ _TILE = 2048  # columns of the result that stay in the first-level cache
 
 
 @kernel
-def _weighted_sum(matrix, rows, weights, out, start, stop):
+def _weighted_sum(
+    matrix: NDArray, rows: NDArray, weights: NDArray, out: NDArray, start: int, stop: int
+) -> None:
     """``out[start:stop] = sum_q weights[q] matrix[rows[q], start:stop]``.
 
     Inner loops count from 0, on slices: only then the compiler knows that no index is negative, and
@@ -45,7 +47,9 @@ def _weighted_sum(matrix, rows, weights, out, start, stop):
 
 
 @kernel(fastmath={"reassoc"})
-def _dots(matrix, rows, vector, out, start, stop):
+def _dots(
+    matrix: NDArray, rows: NDArray, vector: NDArray, out: NDArray, start: int, stop: int
+) -> None:
     """``out[q] = matrix[rows[q]] . vector`` for start <= q < stop; vectorised sums."""
     n = len(vector)
     for q in range(start, stop):

@@ -23,7 +23,7 @@ _CHUNK = 2048  # samples that are summed up together, whatever the number of thr
 
 
 @kernel
-def _own_scores(scores, y, start):
+def _own_scores(scores: NDArray, y: NDArray, start: int) -> NDArray:
     """Scores of the true classes of ``len(y)`` samples from `start` on."""
     own = np.empty(len(y))
     for i in range(len(y)):
@@ -32,7 +32,7 @@ def _own_scores(scores, y, start):
 
 
 @kernel
-def _smallest_margin(scores, y, start, stop):
+def _smallest_margin(scores: NDArray, y: NDArray, start: int, stop: int) -> float:
     """Smallest margin of a wrong class among some samples."""
     y = y[start:stop]
     own = _own_scores(scores, y, start)
@@ -49,7 +49,15 @@ def _smallest_margin(scores, y, start, stop):
 
 
 @kernel
-def _exponential(scores, y, sample_weight, shift, signed, start, stop):
+def _exponential(
+    scores: NDArray,
+    y: NDArray,
+    sample_weight: NDArray,
+    shift: float,
+    signed: NDArray,
+    start: int,
+    stop: int,
+) -> float:
     """Signed weights of ``s_i exp(shift - rho_ir)`` for some samples, and the sum of these.
 
     Function calls have loops of their own, so that the other loops are vectorised.
@@ -73,7 +81,7 @@ def _exponential(scores, y, sample_weight, shift, signed, start, stop):
 
 
 @kernel
-def _divide(signed, total, start, stop):
+def _divide(signed: NDArray, total: float, start: int, stop: int) -> float:
     """Divide the weights of some samples by their sum over all."""
     for r in range(signed.shape[0]):
         row = signed[r, start:stop]
@@ -83,7 +91,15 @@ def _divide(signed, total, start, stop):
 
 
 @kernel
-def _logistic(scores, y, sample_weight, factor, signed, start, stop):
+def _logistic(
+    scores: NDArray,
+    y: NDArray,
+    sample_weight: NDArray,
+    factor: float,
+    signed: NDArray,
+    start: int,
+    stop: int,
+) -> float:
     """Signed weights of ``s_i log(1 + exp(-rho_ir))`` for some samples, and the sum of these."""
     y, weight = y[start:stop], sample_weight[start:stop]
     own = _own_scores(scores, y, start)

@@ -15,7 +15,7 @@ _MIN_MASS = 1e-6  # whatever the number of samples, because weights may stand fo
 
 
 @kernel(fastmath={"reassoc"})
-def _pair_masses(signed, outputs, y):
+def _pair_masses(signed: NDArray, outputs: NDArray, y: NDArray) -> tuple[float, float]:
     """Weight of the pairs with ``delta h > 0`` and of those with ``delta h < 0``."""
     gained = 0.0
     lost = 0.0

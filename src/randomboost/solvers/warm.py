@@ -22,7 +22,7 @@ Objective = Callable[[NDArray], tuple[float, NDArray]]
 
 
 @kernel(fastmath={"reassoc"})
-def _dot(first, second, free):
+def _dot(first: NDArray, second: NDArray, free: NDArray) -> float:
     """Inner product over the free variables."""
     total = 0.0
     for i in range(len(free)):
@@ -31,14 +31,23 @@ def _dot(first, second, free):
 
 
 @kernel
-def _add(target, factor, vector, free):
+def _add(target: NDArray, factor: float, vector: NDArray, free: NDArray) -> None:
     """``target += factor vector`` on the free variables."""
     for i in range(len(free)):
         target[i] += factor * vector[i] * free[i]
 
 
 @kernel
-def _direct(steps, turns, n_pairs, weights, gradient, largest, typical, direction):
+def _direct(
+    steps: NDArray,
+    turns: NDArray,
+    n_pairs: int,
+    weights: NDArray,
+    gradient: NDArray,
+    largest: float,
+    typical: float,
+    direction: NDArray,
+) -> float:
     """Compute a quasi-Newton direction by the two-loop recursion; return its slope.
 
     The first `n_pairs` rows of `steps` and `turns` hold differences of w and of the gradient, the
@@ -73,7 +82,14 @@ def _direct(steps, turns, n_pairs, weights, gradient, largest, typical, directio
 
 
 @kernel
-def _step(weights, length, direction, largest, gradient, new):
+def _step(
+    weights: NDArray,
+    length: float,
+    direction: NDArray,
+    largest: float,
+    gradient: NDArray,
+    new: NDArray,
+) -> float:
     """Make a step inside the bounds; return the predicted change of the value."""
     slope = 0.0
     for i in range(len(weights)):

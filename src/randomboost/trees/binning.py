@@ -6,6 +6,8 @@ values has the first edge -inf.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,7 +18,7 @@ _TOGETHER = 256  # values that are binned side by side
 
 
 @kernel
-def _between(lower, upper, edges, n):
+def _between(lower: Any, upper: Any, edges: NDArray, n: int) -> int:
     """Add an edge between two values, in their precision; return the number of edges.
 
     So values compare with edges alike in training and in prediction.
@@ -28,7 +30,7 @@ def _between(lower, upper, edges, n):
 
 
 @kernel
-def _cut(ordered, max_bins, edges):
+def _cut(ordered: NDArray, max_bins: int, edges: NDArray) -> int:
     """Find edges between sorted values; return their number."""
     last = len(ordered) - 1
     distinct = 1
@@ -80,7 +82,7 @@ def find_edges(values: NDArray, max_bins: int) -> NDArray:
 
 
 @kernel
-def _halve(values, edges, step, places):
+def _halve(values: NDArray, edges: NDArray, step: Any, places: NDArray) -> None:
     """One step of a binary search for all values, without branches."""
     for i in range(len(values)):
         place = places[i]
@@ -89,7 +91,7 @@ def _halve(values, edges, step, places):
 
 
 @kernel
-def _bin_row(values, edges, bins):
+def _bin_row(values: NDArray, edges: NDArray, bins: NDArray) -> None:
     """Bin of every value: the number of edges below it. There are 2**n - 1 edges."""
     places = np.empty(_TOGETHER, np.uint32)
     for begin in range(0, len(values), _TOGETHER):

@@ -90,7 +90,16 @@ class Forest(Sequence[Tree]):
 
 
 @kernel(inline="always")
-def _split(here, values, limit, low, change, stay, go, n):
+def _split(
+    here: NDArray,
+    values: NDArray,
+    limit: Any,
+    low: Any,
+    change: Any,
+    stay: NDArray,
+    go: NDArray,
+    n: int,
+) -> None:
     """Send classes right: those of `low`, flipped by `change` if a value is above the limit."""
     for i in range(n):
         bits = here[i] & (low ^ (change if values[i] > limit else np.uint32(0)))
@@ -99,20 +108,20 @@ def _split(here, values, limit, low, change, stay, go, n):
 
 
 @kernel(inline="always")
-def _add_output(here, bit, output, total, n):
+def _add_output(here: NDArray, bit: Any, output: Any, total: NDArray, n: int) -> None:
     """Add the output of a leaf to the samples whose class, a bit, is there."""
     for i in range(n):
         total[i] += output if here[i] & bit else np.float32(0)
 
 
 @kernel(inline="always")
-def _place_of(bit):
+def _place_of(bit: Any) -> int:
     """Position of the only bit of a word."""
     return _PLACES[np.uint32(bit * _DE_BRUIJN) >> np.uint32(27)]
 
 
 @kernel(inline="always")
-def _add_leaf(here, reach, output, n, sums):
+def _add_leaf(here: NDArray, reach: Any, output: Any, n: int, sums: NDArray) -> None:
     """Add the output of a leaf to the sums of the classes that are there.
 
     With few classes, every class is tried for all samples; with many, only those that are there.
@@ -132,7 +141,7 @@ def _add_leaf(here, reach, output, n, sums):
 
 
 @kernel
-def _lay_out(left, starts, order, slots):
+def _lay_out(left: NDArray, starts: NDArray, order: NDArray, slots: NDArray) -> int:
     """Find an order of the nodes of trees and slots for their words; return the number of slots.
 
     Trees are visited depth first, so that the words in use are few and stay in the fastest cache.
@@ -168,9 +177,21 @@ def _lay_out(left, starts, order, slots):
 
 @kernel
 def _add_scores(
-    values, columns, limits, below, above, left, outputs, starts, order, slots, n_slots, scores,
-    first, last,
-):  # fmt: skip
+    values: NDArray,
+    columns: NDArray,
+    limits: NDArray,
+    below: NDArray,
+    above: NDArray,
+    left: NDArray,
+    outputs: NDArray,
+    starts: NDArray,
+    order: NDArray,
+    slots: NDArray,
+    n_slots: int,
+    scores: NDArray,
+    first: int,
+    last: int,
+) -> None:
     """Add trees to ``scores[:, first:last]`` of up to 32 classes.
 
     ``values[column, i] > limit`` sends the classes of `above` right, else those of `below`.
@@ -214,7 +235,17 @@ def _add_scores(
 
 
 @kernel
-def _add_scores_of_few(values, columns, limits, below, above, left, outputs, starts, scores):
+def _add_scores_of_few(
+    values: NDArray,
+    columns: NDArray,
+    limits: NDArray,
+    below: NDArray,
+    above: NDArray,
+    left: NDArray,
+    outputs: NDArray,
+    starts: NDArray,
+    scores: NDArray,
+) -> None:
     """Do the same for single samples, skipping the nodes that none of their classes reaches.
 
     A class reaches one leaf per tree, so the sums are the same bit for bit.

@@ -36,13 +36,15 @@ class Derivatives(NamedTuple):
 
 
 @kernel
-def _add_row(total, row):
+def _add_row(total: NDArray, row: NDArray) -> None:
     for i in range(len(row)):
         total[i] += row[i]
 
 
 @kernel
-def _derive_row(p, total, weight, factor, hessians):
+def _derive_row(
+    p: NDArray, total: NDArray, weight: NDArray, factor: float, hessians: NDArray
+) -> None:
     """Turn ``exp(F)`` of a class into its probabilities; compute its hessians."""
     for i in range(len(p)):
         p[i] /= total[i]
@@ -50,13 +52,21 @@ def _derive_row(p, total, weight, factor, hessians):
 
 
 @kernel
-def _weigh_row(p, weight):
+def _weigh_row(p: NDArray, weight: NDArray) -> None:
     for i in range(len(p)):
         p[i] *= weight[i]
 
 
 @kernel
-def _derive(p, y, weight, factor, total, others, hessians):
+def _derive(
+    p: NDArray,
+    y: NDArray,
+    weight: NDArray,
+    factor: float,
+    total: NDArray,
+    others: NDArray,
+    hessians: NDArray,
+) -> None:
     """Turn ``exp(F)`` into the gradients of the cross-entropy; compute its hessians.
 
     `total` and `others`, zeros at first, become the sums of ``exp(F)`` and of the probabilities of

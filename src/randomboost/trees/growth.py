@@ -6,7 +6,7 @@ the splits). Kernels work on the points of a node, which lie side by side.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,7 @@ _MIN_RIDGE = 1e-12  # an empty side of a cut has no hessian to divide by
 
 
 @kernel
-def _sizes(gradients, hessians):
+def _sizes(gradients: NDArray, hessians: NDArray) -> tuple[float, float]:
     """Sum of the absolute gradients, and of the hessians."""
     total_g = 0.0
     total_h = 0.0
@@ -70,9 +70,9 @@ def find_units(
 
 
 @kernel
-def mass_below(gradients, taken, low):
+def mass_below(gradients: NDArray, taken: NDArray, low: float) -> float:
     """Sum of the absolute gradients below `low` of the samples `taken`."""
-    lost = 0.0
+    lost: Any = 0.0
     for r in range(len(gradients)):
         row = gradients[r]
         for i in range(len(row)):
@@ -82,7 +82,7 @@ def mass_below(gradients, taken, low):
 
 
 @kernel
-def _find_samples(gradients, taken, low, samples):
+def _find_samples(gradients: NDArray, taken: NDArray, low: float, samples: NDArray) -> np.int64:
     """Find the samples with an absolute gradient of at least `low`; return their number."""
     n = np.uint32(0)
     for i in range(len(gradients)):  # always written, which needs no branch
@@ -92,7 +92,19 @@ def _find_samples(gradients, taken, low, samples):
 
 
 @kernel
-def select_points(gradients, hessians, taken, low, high, key, by_class, unit, rows, classes, pairs):
+def select_points(
+    gradients: NDArray,
+    hessians: NDArray,
+    taken: NDArray,
+    low: float,
+    high: float,
+    key: Any,
+    by_class: bool,
+    unit: NDArray,
+    rows: NDArray,
+    classes: NDArray,
+    pairs: NDArray,
+) -> np.int64:
     """Fill in the points to grow a tree on; return their number.
 
     Points with an absolute gradient below `low` are left out; those between `low` and `high` are
@@ -122,7 +134,7 @@ def select_points(gradients, hessians, taken, low, high, key, by_class, unit, ro
 
 
 @kernel(inline="always")
-def _sum_up(pairs, begin, end, unit, sums):
+def _sum_up(pairs: NDArray, begin: int, end: int, unit: NDArray, sums: NDArray) -> None:
     total = np.int64(0)
     for p in range(begin, end):
         total += pairs[p]
@@ -132,8 +144,18 @@ def _sum_up(pairs, begin, end, unit, sums):
 
 @kernel
 def _partition_run(
-    column, cut, flip, rows, pairs, begin, end, kept, spare_rows, spare_pairs, moved
-):
+    column: NDArray,
+    cut: Any,
+    flip: Any,
+    rows: NDArray,
+    pairs: NDArray,
+    begin: int,
+    end: int,
+    kept: Any,
+    spare_rows: NDArray,
+    spare_pairs: NDArray,
+    moved: Any,
+) -> tuple[Any, Any]:
     """Partition points of one class: those at most the cut stay, or with `flip` the others.
 
     Every point is written to both sides, which avoids branches that are hard to predict.
@@ -149,7 +171,17 @@ def _partition_run(
 
 
 @kernel
-def _partition(bins, codes, rows, classes, pairs, begin, end, split, spare):
+def _partition(
+    bins: NDArray,
+    codes: NDArray,
+    rows: NDArray,
+    classes: NDArray,
+    pairs: NDArray,
+    begin: int,
+    end: int,
+    split: NDArray,
+    spare: tuple[NDArray, ...],
+) -> np.int64:
     """Put the points of a node that go left first; return where the others begin.
 
     The order of the points is kept on both sides.
@@ -185,9 +217,27 @@ def _partition(bins, codes, rows, classes, pairs, begin, end, split, spare):
 
 @kernel
 def _grow(
-    bins, codes, rows, classes, pairs, spare, splits, sums, spans, depths, state, key, n_drawn,
-    directions, limits, unit, n_bins, max_leaves, max_depth, most_points,
-):  # fmt: skip
+    bins: NDArray,
+    codes: NDArray,
+    rows: NDArray,
+    classes: NDArray,
+    pairs: NDArray,
+    spare: tuple[NDArray, ...],
+    splits: NDArray,
+    sums: NDArray,
+    spans: NDArray,
+    depths: NDArray,
+    state: NDArray,
+    key: Any,
+    n_drawn: int,
+    directions: NDArray,
+    limits: NDArray,
+    unit: NDArray,
+    n_bins: int,
+    max_leaves: int,
+    max_depth: int,
+    most_points: int,
+) -> None:
     """Grow until done, or until a node with more than `most_points` points is to be searched.
 
     ``state`` holds the number of nodes and the first one that is not searched: the node that the

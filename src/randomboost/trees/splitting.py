@@ -8,6 +8,8 @@ below it, gives the gain of every cut. Kernels work on the points of a node, whi
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,7 +27,15 @@ _TOGETHER = 16  # drawn splits whose histograms are filled together
 
 
 @kernel
-def draw_splits(key, node, n_drawn, directions, n_codes, columns, codes):
+def draw_splits(
+    key: Any,
+    node: int,
+    n_drawn: int,
+    directions: NDArray,
+    n_codes: int,
+    columns: NDArray,
+    codes: NDArray,
+) -> None:
     """Draw directions from a range, and class codes, for a node."""
     size = np.uint64(directions[1] - directions[0])
     for j in range(n_drawn):
@@ -35,7 +45,7 @@ def draw_splits(key, node, n_drawn, directions, n_codes, columns, codes):
 
 
 @kernel
-def find_runs(classes, begin, end, runs):
+def find_runs(classes: NDArray, begin: int, end: int, runs: NDArray) -> int:
     """Find where the points of every class begin among those of a node; return the number.
 
     In every node points are ordered by class. The last entry is the end.
@@ -63,14 +73,29 @@ def find_runs(classes, begin, end, runs):
 
 
 @kernel
-def _fill(histogram, column, rows, amounts, begin, end):
+def _fill(
+    histogram: NDArray, column: NDArray, rows: NDArray, amounts: NDArray, begin: int, end: int
+) -> None:
     """Add the amounts of some points to their bins."""
     for p in range(np.uint32(begin), np.uint32(end)):
         histogram[np.uint32(column[np.uint32(rows[p])])] += amounts[p]
 
 
 @kernel
-def _fill_four(h1, column1, h2, column2, h3, column3, h4, column4, rows, amounts, begin, end):
+def _fill_four(
+    h1: NDArray,
+    column1: NDArray,
+    h2: NDArray,
+    column2: NDArray,
+    h3: NDArray,
+    column3: NDArray,
+    h4: NDArray,
+    column4: NDArray,
+    rows: NDArray,
+    amounts: NDArray,
+    begin: int,
+    end: int,
+) -> None:
     """Add the amounts of some points to their bins along four directions."""
     for p in range(np.uint32(begin), np.uint32(end)):
         row = np.uint32(rows[p])
@@ -83,8 +108,18 @@ def _fill_four(h1, column1, h2, column2, h3, column3, h4, column4, rows, amounts
 
 @kernel
 def _fill_histograms(
-    bins, codes, rows, classes, amounts, runs, columns, drawn_codes, histograms, ways, active
-):
+    bins: NDArray,
+    codes: NDArray,
+    rows: NDArray,
+    classes: NDArray,
+    amounts: NDArray,
+    runs: NDArray,
+    columns: NDArray,
+    drawn_codes: NDArray,
+    histograms: NDArray,
+    ways: NDArray,
+    active: NDArray,
+) -> None:
     """Fill the histograms (split, way, bin) of drawn splits, up to four at a time.
 
     Points of classes that always go left are in none. `ways` and `active` are room
@@ -126,7 +161,7 @@ def _fill_histograms(
 
 
 @kernel(inline="always")
-def _right_sums(histogram, right_g, right_h):
+def _right_sums(histogram: NDArray, right_g: NDArray, right_h: NDArray) -> None:
     """Gradients and hessians right of every cut, in units."""
     above, below = histogram[ABOVE - 1], histogram[BELOW - 1]
     right = np.int64(0)
@@ -139,7 +174,14 @@ def _right_sums(histogram, right_g, right_h):
 
 
 @kernel(inline="always")
-def _find_gains(right_g, right_h, sums, limits, unit, gains):
+def _find_gains(
+    right_g: NDArray,
+    right_h: NDArray,
+    sums: NDArray,
+    limits: NDArray,
+    unit: NDArray,
+    gains: NDArray,
+) -> None:
     """Gain of every cut of a drawn split."""
     ridge, min_hessian = limits[0], limits[1]
     unit_g, unit_h = unit[0], unit[1]
@@ -154,7 +196,7 @@ def _find_gains(right_g, right_h, sums, limits, unit, gains):
 
 
 @kernel(inline="always")
-def _drop_thin_cuts(counts, n_points, min_points, gains):
+def _drop_thin_cuts(counts: NDArray, n_points: int, min_points: float, gains: NDArray) -> None:
     """Set the gain of cuts that leave fewer than `min_points` points on a side to 0."""
     above, below = counts[ABOVE - 1], counts[BELOW - 1]
     right = np.int64(0)
@@ -168,9 +210,24 @@ def _drop_thin_cuts(counts, n_points, min_points, gains):
 
 @kernel(inline="always")
 def find_best_split(
-    bins, codes, rows, classes, pairs, begin, end, columns, drawn_codes, first, last, sums, limits,
-    unit, n_bins, found, split,
-):  # fmt: skip
+    bins: NDArray,
+    codes: NDArray,
+    rows: NDArray,
+    classes: NDArray,
+    pairs: NDArray,
+    begin: int,
+    end: int,
+    columns: NDArray,
+    drawn_codes: NDArray,
+    first: int,
+    last: int,
+    sums: NDArray,
+    limits: NDArray,
+    unit: NDArray,
+    n_bins: int,
+    found: NDArray,
+    split: NDArray,
+) -> None:
     """Find the best of some drawn splits of a node; `sums` are its gradient and hessian.
 
     `limits` are the ridge penalty, and the smallest sum of hessians and number of points on a side.

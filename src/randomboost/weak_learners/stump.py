@@ -14,7 +14,9 @@ _TINY = float(np.finfo(np.float64).tiny)
 
 
 @kernel(fastmath={"reassoc"})
-def _side_sums(values, threshold, weights):
+def _side_sums(
+    values: NDArray, threshold: float, weights: NDArray
+) -> tuple[float, float, float, float]:
     """Sum up the weights and their absolute values below a threshold and above it."""
     left = 0.0
     left_mass = 0.0
