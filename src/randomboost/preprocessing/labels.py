@@ -78,3 +78,23 @@ def class_factors(
     if not (np.isfinite(factors).all() and (factors >= 0).all()):
         raise ValueError("class_weight has a negative or infinite weight: weights are >= 0")
     return factors
+
+
+def can_stratify(labels: NDArray[np.int64], n_validation: int) -> bool:
+    """Return whether a split can keep the shares of the classes.
+
+    Parameters
+    ----------
+    labels : ndarray of int64
+        Class numbers of the samples.
+    n_validation : int
+        Size of the validation part.
+
+    Returns
+    -------
+    bool
+        Whether every class has two samples, and both parts have room for every class.
+    """
+    counts = np.bincount(labels)
+    room = min(n_validation, len(labels) - n_validation) >= len(counts)
+    return bool(room and counts.min() >= 2)
