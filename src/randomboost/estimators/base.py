@@ -76,8 +76,8 @@ class BaseBoostingClassifier(FittedClassifier):
         """Whether to stop early, by the number of samples and whether X_val is given."""
         return self.early_stopping
 
-    def _changed_since(self, start: FittedModel) -> str | None:
-        """Return a parameter that changed although a warm start cannot change it."""
+    def _changed_since(self, ensemble: Any, seed: int) -> str | None:
+        """Return a parameter that differs from that of an ensemble to continue from."""
         return None
 
     @abstractmethod
@@ -200,7 +200,7 @@ class BaseBoostingClassifier(FittedClassifier):
     def _refuse_changes(self, start: FittedModel) -> None:
         """Raise where a warm start is not possible."""
         self._need_stages("a warm start")
-        name = self._changed_since(start)
+        name = self._changed_since(start.ensemble, start.seed)
         if bool(self.scale) != (start.inputs.scaling is not None):
             name = "scale"
         if isinstance(self.random_state, Integral) and self._make_seed() != start.seed:

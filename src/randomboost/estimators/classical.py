@@ -26,7 +26,7 @@ class ClassicalClassifier(BaseBoostingClassifier):
     _allowed: ClassVar[dict[str, list]] = {
         "weak_learner": [StrOptions({*_STUMPS, "tree"}), HasMethods("fit")],
     }
-    _conditions = (
+    _conditions: ClassVar[tuple[Condition, ...]] = (
         STOPPING,
         Condition(
             ("max_bins",),

@@ -151,4 +151,6 @@ class AdaBoostECCClassifier(ClassicalClassifier):
     def partitions_(self) -> NDArray:
         """Return the partitions of all rounds."""
         check_is_fitted(self)
-        return np.sign(self.model_.ensemble.votes)
+        ensemble = self.model_.ensemble
+        assert isinstance(ensemble, Votes)
+        return np.sign(ensemble.votes)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ensembles.fitted_model import FittedModel
+from ..ensembles.base import Ensemble
 from ..runtime.parallel import ThreadTeam
 from ..training.loop import Trainer, TrainingData
 from ..training.shared_votes import SharedTrainer
@@ -138,6 +138,6 @@ class AdaBoostMHClassifier(ClassicalClassifier):
         code = 2.0 * np.eye(data.n_classes) - 1.0
         return DichotomyTrainer(settings, code, None, data, start, team)
 
-    def _changed_since(self, start: FittedModel) -> str | None:
+    def _changed_since(self, ensemble: Ensemble, seed: int) -> str | None:
         wanted = "votes" if self.votes == "shared" else "dichotomies"
-        return None if start.ensemble.kind == wanted else "votes"
+        return None if ensemble.kind == wanted else "votes"

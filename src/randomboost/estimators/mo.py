@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ..ensembles.dichotomies import Dichotomies
-from ..ensembles.fitted_model import FittedModel
 from ..runtime.parallel import ThreadTeam
 from ..training.loop import TrainingData
 from ..training.output_codes import complete_code, random_code
@@ -105,7 +104,7 @@ class AdaBoostMOClassifier(ClassicalClassifier):
     """
 
     ensemble_kinds = ("dichotomies",)
-    _conditions = (
+    _conditions: ClassVar[tuple[Condition, ...]] = (
         *ClassicalClassifier._conditions,
         Condition(
             ("code_size",), lambda estimator: estimator.code == "random", "set code='random'"
@@ -157,7 +156,9 @@ class AdaBoostMOClassifier(ClassicalClassifier):
     def code_(self) -> NDArray:
         """Return the code, -1 and +1, of shape (n_classes, n_dichotomies)."""
         check_is_fitted(self)
-        return self.model_.ensemble.code
+        ensemble = self.model_.ensemble
+        assert isinstance(ensemble, Dichotomies)
+        return ensemble.code
 
     def _make_trainer(
         self, data: TrainingData, start: Dichotomies | None, seed: int, team: ThreadTeam
@@ -165,11 +166,11 @@ class AdaBoostMOClassifier(ClassicalClassifier):
         code = self._make_code(data.n_classes, seed)
         return DichotomyTrainer(self._settings(seed), code, self.decoding, data, start, team)
 
-    def _changed_since(self, start: FittedModel) -> str | None:
-        code = self._make_code(len(start.classes), start.seed)
-        if not np.array_equal(code, start.ensemble.code):
+    def _changed_since(self, ensemble: Dichotomies, seed: int) -> str | None:
+        code = self._make_code(len(ensemble.code), seed)
+        if not np.array_equal(code, ensemble.code):
             return "code or code_size"
-        return None if self.decoding == start.ensemble.decoding else "decoding"
+        return None if self.decoding == ensemble.decoding else "decoding"
 
     def _make_code(self, n_classes: int, seed: int) -> NDArray:
         if self.code == "random":

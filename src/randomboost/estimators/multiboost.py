@@ -113,7 +113,7 @@ class MultiBoostClassifier(BaseBoostingClassifier):
         "loss": [StrOptions({"exponential", "hinge", "logistic"}), OWN_LOSS],
         "nu": [Interval(Real, 0, None, closed="neither")],
     }
-    _conditions = (
+    _conditions: ClassVar[tuple[Condition, ...]] = (
         STOPPING,
         Condition(
             ("solver_options", "iterations_per_round"),

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from ..ensembles.coded_votes import CodedVotes
-from ..ensembles.fitted_model import FittedModel
 from ..runtime.parallel import ThreadTeam
 from ..solvers.corrective import solver_options
 from ..training.column_generation import ColumnSettings, ColumnTrainer
@@ -217,8 +216,8 @@ class RBoostProjClassifier(BaseBoostingClassifier):
         )
         return ColumnTrainer(settings, data, start, team)
 
-    def _changed_since(self, start: FittedModel) -> str | None:
-        if self.selection != start.ensemble.reading:
+    def _changed_since(self, ensemble: CodedVotes, seed: int) -> str | None:
+        if self.selection != ensemble.reading:
             return "selection"
-        changed = self.n_projections != start.ensemble.projection.n_projections
+        changed = self.n_projections != ensemble.projection.n_projections
         return "n_projections" if changed else None

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..ensembles.fitted_model import FittedModel
 from ..ensembles.shared_trees import SharedTrees
 from ..losses import SOFTMAX, Loss, get_loss
 from ..projections.matrices import changed_parameter, split_kind
@@ -159,7 +158,7 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         "max_bins": [Interval(Integral, 2, 256, closed="both")],
         "early_stopping": ["boolean", StrOptions({"auto"})],
     }
-    _conditions = (
+    _conditions: ClassVar[tuple[Condition, ...]] = (
         STOPPING,
         Condition(
             ("n_projections",),
@@ -257,10 +256,8 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         settings = self._settings(data.n_classes, data.X.shape[1], seed)
         return TreeTrainer(settings, data, start, team)
 
-    def _changed_since(self, start: FittedModel) -> str | None:
-        return changed_parameter(
-            start.ensemble.view.drawn_from, self.projection, int(self.n_projections)
-        )
+    def _changed_since(self, ensemble: SharedTrees, seed: int) -> str | None:
+        return changed_parameter(ensemble.view.drawn_from, self.projection, int(self.n_projections))
 
 
 def _is(value: Any, word: str) -> bool:

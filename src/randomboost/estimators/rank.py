@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from ..ensembles.fitted_model import FittedModel
 from ..ensembles.projected_learners import ProjectedLearners
 from ..projections.matrices import changed_parameter, split_kind
 from ..runtime.parallel import ThreadTeam
@@ -147,7 +146,7 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         "weak_learner": [StrOptions({"stump", "real_stump", "wlda"}), HasMethods("fit")],
         "max_bins": [Interval(Integral, 2, 256, closed="both"), None, StrOptions({"auto"})],
     }
-    _conditions = (
+    _conditions: ClassVar[tuple[Condition, ...]] = (
         STOPPING,
         Condition(
             ("nu", "solver_options", "iterations_per_round"),
@@ -259,9 +258,7 @@ class RBoostRankClassifier(BaseBoostingClassifier):
     ) -> RankTrainer:
         return RankTrainer(self._settings(seed), data, start, team)
 
-    def _changed_since(self, start: FittedModel) -> str | None:
-        if (start.ensemble.path is not None) != (self.correction == "total"):
+    def _changed_since(self, ensemble: ProjectedLearners, seed: int) -> str | None:
+        if (ensemble.path is not None) != (self.correction == "total"):
             return "correction"
-        return changed_parameter(
-            start.ensemble.projection, self.projection, int(self.n_projections)
-        )
+        return changed_parameter(ensemble.projection, self.projection, int(self.n_projections))

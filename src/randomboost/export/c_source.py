@@ -237,7 +237,7 @@ class _Writer:
 
     def members(self) -> None:
         """Add the weak classifiers and the sums of their outputs."""
-        model, members = self._model, self._model.members
+        model, members = self._model, self._model.tables.members
         column = "@_columns[i]" if isinstance(members, StumpTable) else "@_columns[node]"
         value = f"z[{column}]" if model.tables.rows is None else f"@_value(z, view, {column})"
         if isinstance(members, StumpTable):
@@ -278,7 +278,7 @@ class _Writer:
         self._table(
             "numbers", np.where(trees.left < 0, trees.values, trees.thresholds).astype(kind)
         )
-        number = "float" if self._model.votes is None else "double"
+        number = "float" if self._model.tables.votes is None else "double"
         if trees.class_codes is None:
             compared = "@_as_float(value)" if trees.rounded else "value"
             self._put(c_parts.TREE_OUTPUT, number=number, value=value, compared=compared)

@@ -19,6 +19,7 @@ import randomboost
 from .. import datasets
 from ..datasets import Split
 from ..datasets.digits import digits_split
+from ..training import stopwatch
 
 TRAINING_FILE = "+train"  # ends the name of a set of which only LIBSVM's training file is used
 GRID = 100  # points of a side of a boundary picture

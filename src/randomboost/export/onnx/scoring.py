@@ -117,7 +117,7 @@ class _Builder:
         owners = np.repeat(np.arange(len(lengths)), lengths)
         features[places, owners] = rows.indices
         coefficients[places, owners, 0] = rows.data
-        keeps_missing = size == 1 and self._model.n_views == 1
+        keeps_missing = size == 1 and self._model.tables.n_views == 1
         source = self._features if keeps_missing else self._filled
         parts = graph.add("Gather", source, graph.constant(features), axis=0)
         return graph.total(graph.add("Mul", parts, graph.constant(coefficients)), 0)
@@ -126,8 +126,8 @@ class _Builder:
 
     def _blocks(self, a_round: int) -> Iterator[slice]:
         """Yield rounds that are worked on together."""
-        assert self._model.votes is not None
-        n_rounds = len(self._model.votes)
+        assert self._model.tables.votes is not None
+        n_rounds = len(self._model.tables.votes)
         step = max(1, _ROWS // a_round)
         for start in range(0, n_rounds, step):
             yield slice(start, min(start + step, n_rounds))
@@ -141,7 +141,7 @@ class _Builder:
 
     def stumps(self, table: StumpTable) -> str:
         """Add sums of stumps, shape (n_sums, n_samples)."""
-        graph, n_views, votes = self._graph, self._model.n_views, self._model.votes
+        graph, n_views, votes = self._graph, self._model.tables.n_views, self._model.tables.votes
         assert votes is not None
         a_round = table.columns.shape[1] * n_views
         parts = []
@@ -194,7 +194,7 @@ class _Builder:
 
     def voting_trees(self, table: TreeTable) -> str:
         """Add sums of votes by trees that look at the features, shape (n_sums, n_samples)."""
-        graph, votes = self._graph, self._model.votes
+        graph, votes = self._graph, self._model.tables.votes
         assert votes is not None
         a_round = (len(table.starts) - 1) // len(votes)
         features, dtype = self._comparable(table, self._features)
@@ -213,7 +213,7 @@ class _Builder:
 
     def decoded(self, sums: str) -> str:
         """Add the scores that sums stand for, shape (n_classes, n_samples)."""
-        graph, decoding, code = self._graph, self._model.decoding, self._model.code
+        graph, decoding, code = self._graph, self._model.tables.decoding, self._model.tables.code
         if decoding is None:
             return sums
         assert code is not None
