@@ -40,6 +40,7 @@ _HOMES = {
     "MultiBoostClassifier": "estimators.multiboost",
     "RBoostProjClassifier": "estimators.proj",
     "RBoostRankClassifier": "estimators.rank",
+    "RandomBoostClassifier": "estimators.rank:RBoostRankClassifier",  # until it is a class
     "load": "files",
 }
 
@@ -47,7 +48,8 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    home, _, attribute = _HOMES[name].partition(":")
+    value = getattr(import_module(f".{home}", __name__), attribute or name)
     globals()[name] = value
     return value
 
