@@ -128,6 +128,10 @@ def test_an_interrupted_contest_keeps_its_cells():
     assert not contest.run(lambda *_: None, lambda *_: None)
     assert contest.complete()[1] == [0, 1]
     assert contest.comparison().errors.shape == (2, 2)
+    results = contest.results()
+    assert [result["model"] for result in results] == ["one", "two"]
+    assert [len(result["errors"]) for result in results] == [2, 2]
+    assert sum(result["p_value_against_best"] is None for result in results) >= 1
 
 
 def test_the_command_line_is_not_imported():

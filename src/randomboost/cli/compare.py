@@ -10,7 +10,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from ..compare.contest import Cell, Contest
+from ..compare.contest import Contest
 from ..compare.entrants import Entrant, UnknownModelError, choose_entrants
 from ..compare.folds import make_folds
 from ..runtime.units import format_bytes, format_seconds
@@ -21,6 +21,10 @@ from .options import DONE, FAILED, INTERRUPTED
 _TEST = (
     "corrected resampled t-test over the folds against the model with the lowest error, with "
     "Holm's correction"
+)
+_LEGEND = (
+    f"\np: {_TEST}; * below 0.05\n"
+    "size: model file (ours) or pickled model (others); predict: time for one test fold"
 )
 
 
@@ -78,23 +82,21 @@ class ComparisonRun:
         if report is not None and not Path(report).parent.is_dir():
             Path(report).parent.mkdir(parents=True)
         self.data.present(terminal)
-        terminal.message(f"{len(contest.entrants)} models with default parameters on {self.splits}")
+        terminal.message(f"{len(contest.entrants)} models without tuning on {self.splits}")
         done = self._measure()
-        entrants, numbers = contest.complete()
+        models, numbers = contest.results(), contest.complete()[1]
         for key, reason in contest.failed.items():
             terminal.message(f"{key} failed: {reason}")
         if not done:
             terminal.message(
                 f"interrupted: {len(contest.cells)} fits done, {len(numbers)} folds are complete"
             )
-        if not entrants:
+        if not models:
             terminal.message("nothing was measured")
             return INTERRUPTED if not done else FAILED
-        terminal.result(
-            self._as_dict(entrants, numbers), self._table(entrants, numbers), self._legend()
-        )
+        terminal.result(self._as_dict(models, len(numbers)), _table(models), _LEGEND)
         if report is not None:
-            self._write_report(report, entrants, numbers)
+            self._write_report(report, models, numbers)
         return DONE if done else INTERRUPTED
 
     def _measure(self) -> bool:
@@ -128,107 +130,68 @@ class ComparisonRun:
 
     # -- results -------------------------------------------------------------------------------
 
-    def _cells(self, entrant: Entrant, numbers: list[int]) -> list[Cell]:
-        return [self.contest.cells[entrant.key, number] for number in numbers]
-
-    def _p_values(self, entrants: list[Entrant]) -> dict[str, float | None]:
-        """Return for every model the p-value of its difference from the best one."""
-        comparison = self.contest.comparison()
-        if comparison is None:
-            return {entrant.key: None for entrant in entrants}
-        row = comparison.p_values[comparison.best]
-        return {
-            entrant.key: None if place == comparison.best or np.isnan(row[place]) else row[place]
-            for place, entrant in enumerate(entrants)
-        }
-
-    def _as_dict(self, entrants: list[Entrant], numbers: list[int]) -> dict[str, Any]:
-        p_values = self._p_values(entrants)
-        models = []
-        for entrant in entrants:
-            cells = self._cells(entrant, numbers)
-            models.append(
-                {
-                    "model": entrant.key,
-                    "title": entrant.title,
-                    "error": float(np.mean([cell.error for cell in cells])),
-                    "errors": [cell.error for cell in cells],
-                    "log_losses": [cell.log_loss for cell in cells],
-                    "fit_seconds": [cell.fit_seconds for cell in cells],
-                    "predict_seconds": [cell.predict_seconds for cell in cells],
-                    "bytes": [cell.size for cell in cells],
-                    "p_value_against_best": p_values[entrant.key],
-                }
-            )
+    def _as_dict(self, models: list[dict[str, Any]], n_folds: int) -> dict[str, Any]:
         return {
             "data": self.data.name,
             "target": self.data.target,
             "rows": len(self.data.y),
-            "folds": len(numbers),
+            "folds": n_folds,
             "seed": self.seed,
             "test": _TEST,
             "models": models,
             "failed": self.contest.failed,
         }
 
-    def _table(self, entrants: list[Entrant], numbers: list[int]) -> Table:
-        p_values = self._p_values(entrants)
-        table = plain_table("model", "error %", "±", "log loss", "fit", "predict", "size", "p")
-        table.columns[0].no_wrap = True
-        rows = []
-        for entrant in entrants:
-            cells = self._cells(entrant, numbers)
-            errors = 100 * np.array([cell.error for cell in cells])
-            losses = [cell.log_loss for cell in cells if cell.log_loss is not None]
-            p_value = p_values[entrant.key]
-            line = [
-                entrant.title,
-                f"{errors.mean():.2f}",
-                f"{errors.std(ddof=1):.2f}" if len(cells) > 1 else "-",
-                f"{np.mean(losses):.4f}" if losses else "-",
-                format_seconds(float(np.mean([cell.fit_seconds for cell in cells]))),
-                format_seconds(float(np.mean([cell.predict_seconds for cell in cells]))),
-                format_bytes(float(np.mean([cell.size for cell in cells]))),
-                "" if p_value is None else f"{p_value:.3f}" + (" *" if p_value < 0.05 else "  "),
-            ]
-            rows.append((errors.mean(), line))
-        for _, line in sorted(rows, key=lambda row: row[0]):
-            table.add_row(*line)
-        return table
-
-    def _legend(self) -> str:
-        return (
-            f"\np: {_TEST}; * below 0.05\n"
-            "size: model file (ours) or pickled model (others); predict: time for one test fold"
-        )
-
-    def _write_report(self, report: str, entrants: list[Entrant], numbers: list[int]) -> None:
+    def _write_report(self, report: str, models: list[dict[str, Any]], numbers: list[int]) -> None:
         from ..report import ModelResult, write_comparison_report
 
-        results = []
-        for entrant in entrants:
-            cells = self._cells(entrant, numbers)
-            losses = [cell.log_loss for cell in cells if cell.log_loss is not None]
-            results.append(
-                ModelResult(
-                    entrant.title,
-                    error=[cell.error for cell in cells],
-                    log_loss=losses if len(losses) == len(cells) else (),
-                    fit_seconds=[cell.fit_seconds for cell in cells],
-                    predict_seconds=[cell.predict_seconds for cell in cells],
-                    size=[cell.size for cell in cells],
-                )
+        results = [
+            ModelResult(
+                model["title"],
+                error=model["errors"],
+                log_loss=() if None in model["log_losses"] else model["log_losses"],
+                fit_seconds=model["fit_seconds"],
+                predict_seconds=model["predict_seconds"],
+                size=model["bytes"],
             )
+            for model in models
+        ]
+        name = Path(self.data.name).name
+        failed = [f"{key} failed: {reason}" for key, reason in self.contest.failed.items()]
         write_comparison_report(
             report,
             results,
             part_names=[f"fold {number + 1}" for number in numbers],
             X=self.data.X,
             y=self.data.y,
-            title=f"{Path(self.data.name).name}: comparison of models",
-            facts={"data": Path(self.data.name).name, "target": self.data.target,
-                   "folds": self.splits, "seed": self.seed},
-            notes=[*self.data.left_out_notes(),
-                   *(f"{key} failed: {reason}" for key, reason in self.contest.failed.items())],
-        )  # fmt: skip
+            title=f"{name}: comparison of models",
+            facts={
+                "data": name,
+                "target": self.data.target,
+                "folds": self.splits,
+                "seed": self.seed,
+            },
+            notes=[*self.data.left_out_notes(), *failed],
+        )
         self.terminal.message(f"report: {report}")
+
+
+def _table(models: list[dict[str, Any]]) -> Table:
+    """Return the mean measurements of the models, lowest error first."""
+    table = plain_table("model", "error %", "±", "log loss", "fit", "predict", "size", "p")
+    table.columns[0].no_wrap = True
+    for model in sorted(models, key=lambda model: model["error"]):
+        errors = 100 * np.array(model["errors"])
+        losses = [loss for loss in model["log_losses"] if loss is not None]
+        p_value = model["p_value_against_best"]
+        table.add_row(
+            model["title"],
+            f"{errors.mean():.2f}",
+            f"{errors.std(ddof=1):.2f}" if len(errors) > 1 else "-",
+            f"{np.mean(losses):.4f}" if losses else "-",
+            format_seconds(float(np.mean(model["fit_seconds"]))),
+            format_seconds(float(np.mean(model["predict_seconds"]))),
+            format_bytes(float(np.mean(model["bytes"]))),
+            "" if p_value is None else f"{p_value:.3f}" + (" *" if p_value < 0.05 else "  "),
+        )
+    return table

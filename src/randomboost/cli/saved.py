@@ -43,7 +43,9 @@ class SavedModel:
             self._first, "_encoding", None
         )
         self.places: dict[Any, dict[Any, float]] = {} if encoding is None else encoding.places
-        self._known = {name: {str(word) for word in places} for name, places in self.places.items()}
+        self._known = {
+            name: {str(category) for category in each} for name, each in self.places.items()
+        }
 
     def _columns(self, notes: dict[str, Any]) -> list[Column] | None:
         """Return the columns that `train` noted in the file, or else the feature names."""

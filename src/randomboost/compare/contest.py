@@ -152,3 +152,35 @@ class Contest:
             return None
         errors = [[self.cells[e.key, number].error for e in entrants] for number in numbers]
         return compare(np.array(errors), [e.title for e in entrants], method="corrected_t")
+
+    def results(self) -> list[dict[str, Any]]:
+        """Return the measurements of the complete models and folds.
+
+        Returns
+        -------
+        list of dict
+            For every model its name and title, its mean error, lists of all measurements by fold,
+            and the p-value of its difference from the best model, or None if there is none.
+        """
+        entrants, numbers = self.complete()
+        comparison = self.comparison()
+        found = []
+        for place, entrant in enumerate(entrants):
+            cells = [self.cells[entrant.key, number] for number in numbers]
+            p_value = None
+            if comparison is not None and place != comparison.best:
+                p_value = float(comparison.p_values[comparison.best, place])
+            found.append(
+                {
+                    "model": entrant.key,
+                    "title": entrant.title,
+                    "error": float(np.mean([cell.error for cell in cells])),
+                    "errors": [cell.error for cell in cells],
+                    "log_losses": [cell.log_loss for cell in cells],
+                    "fit_seconds": [cell.fit_seconds for cell in cells],
+                    "predict_seconds": [cell.predict_seconds for cell in cells],
+                    "bytes": [cell.size for cell in cells],
+                    "p_value_against_best": None if p_value != p_value else p_value,
+                }
+            )
+        return found

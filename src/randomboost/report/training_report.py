@@ -181,7 +181,7 @@ def _draw(drawings: Drawings, model: Any, test: _Part, train: _Part | None) -> N
     if hasattr(last, "margins"):
         drawings.add(
             "Margins",
-            f"Score of the true class minus the highest other score; below 0 is wrong.{sample}",
+            f"Normalised score of the true class minus the next highest; below 0 is wrong.{sample}",
             lambda ax: plots.MarginDisplay.from_estimator(model, X, y, **parts, ax=ax),
             "Cumulative distribution of the margins",
         )
