@@ -39,9 +39,8 @@ class SavedModel:
         self.columns = self._columns(notes)
         self.classes = classifier_of(self.model).classes_
         self.unknown: Counter[str] = Counter()  # cells with an unknown category
-        encoding = getattr(self._first, "encoding_", None) or getattr(
-            self._first, "_encoding", None
-        )
+        prepared = isinstance(self.model, Pipeline)
+        encoding = self._first.encoding_ if prepared else self._first.model_.inputs.encoding
         self.places: dict[Any, dict[Any, float]] = {} if encoding is None else encoding.places
         self._known = {
             name: {str(category) for category in each} for name, each in self.places.items()

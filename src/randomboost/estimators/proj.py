@@ -219,5 +219,5 @@ class RBoostProjClassifier(BaseBoostingClassifier):
     def _changed_since(self, ensemble: CodedVotes, seed: int) -> str | None:
         if self.selection != ensemble.reading:
             return "selection"
-        changed = self.n_projections != ensemble.projection.n_projections
-        return "n_projections" if changed else None
+        made = ensemble.projection
+        return None if made and made.n_projections == self.n_projections else "n_projections"

@@ -79,7 +79,7 @@ def to_c(
     described = portable(model, encoded=encoded)
     writer = _Writer(described, name, _introduction(described, name))
     writer.scaling()
-    writer.values(generated=directions == "seed" and described.gaussian is not None)
+    writer.values(generated=directions == "seed" and described.tables.gaussian is not None)
     writer.members()
     writer.scores()
     return "\n".join(writer.parts)
