@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test test-oldest lint docs bench bench-quick paper clean
+.PHONY: run test test-oldest coverage lint docs bench bench-quick paper clean
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -17,6 +17,10 @@ run: $(VENV)/ready
 
 test: $(VENV)/ready
 	$(BIN)/python -m pytest -n 2 $(TESTFLAGS)
+
+# which lines of Python the tests run, kernels aside: build/coverage/index.html
+coverage: $(VENV)/ready
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term --cov-report=html $(TESTFLAGS)
 
 # part of the tests with the oldest versions that pyproject.toml allows
 OLDEST ?= .venv-oldest

@@ -7,14 +7,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .estimators.adaboost import AdaBoostClassifier
+    from .estimators import (
+        AdaBoostClassifier,
+        AdaBoostECCClassifier,
+        AdaBoostMHClassifier,
+        AdaBoostMOClassifier,
+        MultiBoostClassifier,
+        RandomBoostClassifier,
+        RBoostProjClassifier,
+        RBoostRankClassifier,
+    )
     from .estimators.base import FitInterruptedWarning
-    from .estimators.ecc import AdaBoostECCClassifier
-    from .estimators.mh import AdaBoostMHClassifier
-    from .estimators.mo import AdaBoostMOClassifier
-    from .estimators.multiboost import MultiBoostClassifier
-    from .estimators.proj import RBoostProjClassifier
-    from .estimators.rank import RBoostRankClassifier
     from .files import load
 
 __version__ = "0.1.0"
@@ -28,26 +31,17 @@ __all__ = [
     "MultiBoostClassifier",
     "RBoostProjClassifier",
     "RBoostRankClassifier",
+    "RandomBoostClassifier",
     "load",
 ]
 
-_HOMES = {
-    "AdaBoostClassifier": "estimators.adaboost",
-    "AdaBoostECCClassifier": "estimators.ecc",
-    "AdaBoostMHClassifier": "estimators.mh",
-    "AdaBoostMOClassifier": "estimators.mo",
-    "FitInterruptedWarning": "estimators.base",
-    "MultiBoostClassifier": "estimators.multiboost",
-    "RBoostProjClassifier": "estimators.proj",
-    "RBoostRankClassifier": "estimators.rank",
-    "load": "files",
-}
+_HOMES = {"FitInterruptedWarning": "estimators.base", "load": "files"}  # all others: estimators
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    value = getattr(import_module(f".{_HOMES.get(name, 'estimators')}", __name__), name)
     globals()[name] = value
     return value
 

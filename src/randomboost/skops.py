@@ -2,48 +2,38 @@
 
 from __future__ import annotations
 
-from .ensembles.projected_stumps import StumpScorer
-from .ensembles.shared_trees import ForestScorer
-from .estimators.adaboost import AdaBoostClassifier
-from .estimators.ecc import AdaBoostECCClassifier
-from .estimators.mh import AdaBoostMHClassifier
-from .estimators.mo import AdaBoostMOClassifier
-from .estimators.multiboost import MultiBoostClassifier
-from .estimators.proj import RBoostProjClassifier
-from .estimators.rank import RBoostRankClassifier
+from .ensembles import KINDS
+from .ensembles.dichotomies import HypothesisRow, StumpRow
+from .ensembles.fitted_model import FittedModel
+from .estimators import CLASSIFIERS
 from .preprocessing.categories import TableEncoding, TablePreparation
+from .preprocessing.inputs import InputPreparation
 from .preprocessing.scaling import StandardScaling
 from .projections.directions import Directions
 from .projections.matrices import CodedProjection, GaussianProjection, GivenProjection
-from .training.side_by_side import HypothesisRow, StumpRow
 from .trees.forest import Forest
 from .trees.views import ClassView, SharedView
 from .weak_learners.hypotheses import Combination, FittedEstimator, SmallTree, Stump, Stumps
 
 _OURS = (
-    AdaBoostClassifier,
-    AdaBoostECCClassifier,
-    AdaBoostMHClassifier,
-    AdaBoostMOClassifier,
+    *CLASSIFIERS.values(),
+    *KINDS.values(),
     ClassView,
     CodedProjection,
     Combination,
     Directions,
     FittedEstimator,
+    FittedModel,
     Forest,
-    ForestScorer,
     GaussianProjection,
     GivenProjection,
     HypothesisRow,
-    MultiBoostClassifier,
-    RBoostProjClassifier,
-    RBoostRankClassifier,
+    InputPreparation,
     SharedView,
     SmallTree,
     StandardScaling,
     Stump,
     StumpRow,
-    StumpScorer,
     Stumps,
     TableEncoding,
     TablePreparation,

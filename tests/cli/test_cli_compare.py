@@ -17,10 +17,9 @@ pytest.importorskip("typer")
 from typer.testing import CliRunner  # noqa: E402
 
 from randomboost.cli import app  # noqa: E402
-from randomboost.cli.comparing import choose_entrants  # noqa: E402
 from randomboost.cli.data import read_training_table  # noqa: E402
-from randomboost.compare.folds import hold_out, make_folds  # noqa: E402
-from randomboost.compare.peers import RIVALS, Rival  # noqa: E402
+from randomboost.compare.folds import make_folds  # noqa: E402
+from randomboost.compare.peers import PEERS, Peer  # noqa: E402
 from randomboost.preprocessing.categories import TablePreparation  # noqa: E402
 
 
@@ -50,12 +49,12 @@ def mixed(tmp_path_factory):
 
 
 def test_every_library_takes_part_with_categories_and_gaps(mixed, monkeypatch):
-    from randomboost.compare import peers as rivals
+    from randomboost.compare import peers
 
     for name in ("lightgbm", "xgboost", "catboost", "hist_gradient_boosting"):
-        make = getattr(rivals, name)
-        monkeypatch.setattr(rivals, name, lambda rounds=None, make=make: make(10))
-    others = [key for key, rival in RIVALS.items() if rival.installed]
+        make = getattr(peers, name)
+        monkeypatch.setattr(peers, name, lambda rounds=None, make=make: make(10))
+    others = [key for key, peer in PEERS.items() if peer.installed]
     found = json.loads(run(mixed, "--only", ",".join(others), "--folds", 2, "--json").stdout)
     assert found["failed"] == {}
     assert [entry["model"] for entry in found["models"]] == others
@@ -68,23 +67,23 @@ def test_every_library_takes_part_with_categories_and_gaps(mixed, monkeypatch):
 def test_errors_are_those_of_a_cross_validation_by_hand(mixed):
     found = json.loads(run(mixed, "--only", "forest", "--folds", 3, "--seed", 4, "--json").stdout)
     table = read_training_table(str(mixed), None)
-    codes = np.unique(table.y, return_inverse=True)[1]
+    labels = np.unique(table.y, return_inverse=True)[1]
     errors = []
-    for train, test in make_folds(codes, 3, 1, 4):
+    for train, test in make_folds(labels, 3, 1, 4):
         model = make_pipeline(TablePreparation(), RandomForestClassifier(random_state=4))
-        model.fit(table.X.iloc[train], codes[train])
-        errors.append(1 - model.score(table.X.iloc[test], codes[test]))
+        model.fit(table.X.iloc[train], labels[train])
+        errors.append(1 - model.score(table.X.iloc[test], labels[test]))
     np.testing.assert_allclose(found["models"][0]["errors"], errors)
 
 
-def test_table_is_sorted_and_says_the_test(mixed):
-    shown = run(mixed, "--only", "logistic,rank,ecc", "--folds", 3).stdout
+def test_the_table_is_sorted_and_names_the_test(mixed):
+    shown = run(mixed, "--only", "logistic,randomboost,ecc", "--folds", 3).stdout
     lines = shown.splitlines()[1:4]
     errors = [float(line.split()[1]) for line in lines]
     assert errors == sorted(errors)
     assert {line.split()[0] for line in lines} == {
         "LogisticRegression",
-        "RBoost-rank",
+        "RandomBoost",
         "AdaBoost.ECC",
     }
     assert "corrected resampled t-test" in " ".join(shown.split())
@@ -101,7 +100,7 @@ def test_repeats_give_more_folds(mixed):
 
 
 class Troubled(ClassifierMixin, BaseEstimator):
-    """Raises what it is told to at its so-manieth fit."""
+    """Raises a given error at a given fit."""
 
     fits = 0
 
@@ -126,7 +125,7 @@ def troubled(monkeypatch):
     def enter(error, at):
         Troubled.fits = 0
         make = lambda X: Troubled(error, at)  # noqa: E731
-        monkeypatch.setitem(RIVALS, "svm", Rival("Troubled", "sklearn", make))
+        monkeypatch.setitem(PEERS, "svm", Peer("Troubled", "sklearn", make))
 
     return enter
 
@@ -154,7 +153,7 @@ def test_ctrl_c_shows_what_is_done(mixed, troubled):
     assert "nothing was measured" in run(mixed, "--only", "svm", code=130).stderr
 
 
-def test_page(mixed, tmp_path):
+def test_report(mixed, tmp_path):
     pytest.importorskip("matplotlib")
     pytest.importorskip("jinja2")
     page = tmp_path / "new folder" / "page.html"
@@ -164,34 +163,6 @@ def test_page(mixed, tmp_path):
     assert "RandomForest" in text
 
 
-def test_who_takes_part():
-    keys = [entrant.key for entrant in choose_entrants(None, 1000, 3)]
-    assert keys[:6] == ["rank", "proj", "ecc", "mh", "mo", "multiboost"]
-    assert {"histgb", "forest", "logistic", "svm"} < set(keys)
-    assert "adaboost" in [entrant.key for entrant in choose_entrants(None, 1000, 2)]
-    assert "svm" not in [entrant.key for entrant in choose_entrants(None, 100_000, 3)]
-    assert [e.key for e in choose_entrants("svm, rank-paper,svm", 100_000, 3)] == [
-        "svm",
-        "rank-paper",
-    ]
-
-
 def test_what_is_not_installed_is_named(mixed, monkeypatch):
-    monkeypatch.setitem(RIVALS, "catboost", Rival("CatBoost", "no_such_package", lambda X: None))
+    monkeypatch.setitem(PEERS, "catboost", Peer("CatBoost", "no_such_package", lambda X: None))
     assert "catboost is not installed" in run(mixed, "--only", "catboost", code=1).stderr
-    assert "catboost" not in [entrant.key for entrant in choose_entrants(None, 1000, 3)]
-
-
-def test_folds_are_stratified_where_they_can_be():
-    y = np.repeat([0, 1], [20, 10])
-    for _, test in make_folds(y, 5, 2, 0):
-        assert np.bincount(y[test]).tolist() == [4, 2]
-    rare = np.repeat([0, 1], [20, 3])
-    assert len(make_folds(rare, 5, 1, 0)) == 5
-    with pytest.raises(ValueError, match="fewer folds"):
-        make_folds(np.repeat([0, 1], [20, 1]), 5, 1, 0)
-    with pytest.raises(ValueError, match="at least 50 rows"):
-        make_folds(y, 50, 1, 0)
-    train, test = hold_out(y, 0.5, 0)
-    assert np.bincount(y[test]).tolist() == [10, 5]
-    assert sorted([*train, *test]) == list(range(30))

@@ -57,11 +57,11 @@ def model(data, tmp_path):
     [
         ("", "is empty"),
         ("a,b,class\n", "no rows"),
-        ("a,b,class\n1,2,x\n1,2\n", "2 cells in place of 3"),
+        ("a,b,class\n1,2,x\n1,2\n", "2 cells instead of 3"),
         ("a,a,class\n1,2,x\n", "more than one column named 'a'"),
         ("\x00\x01\x02", "binary data"),
         ("a,b\n1,2\n", "--target"),
-        ("a,b,class\n1,2,x\n2,3,x\n", "one class only"),
+        ("a,b,class\n1,2,x\n2,3,x\n", "only one class"),
         ("a,b,class\n1,2,\n2,3,\n", "missing in every row"),
         ("class\nx\ny\n", "no column is left"),
         ("a,class\n1,x\n1,y\n", "no column is left"),
@@ -80,10 +80,10 @@ def test_paths_that_cannot_be_used(data, model, tmp_path):
     assert "folder" in one_line("train", tmp_path, "-o", tmp_path / "m")
     assert "no folder" in one_line("train", data, "-o", tmp_path / "none" / "m.rboost")
     assert "is a folder" in one_line("train", data, "-o", tmp_path)
-    assert "exists already" in one_line("train", data, "-o", model)
+    assert "already exists" in one_line("train", data, "-o", model)
     assert "folder" in one_line("predict", model, data, "-o", tmp_path)
     assert "folder" in one_line("predict", model, data, "-o", tmp_path / "none" / "p.csv")
-    assert "which is being read" in one_line("predict", model, data, "-o", data)
+    assert "which is an input" in one_line("predict", model, data, "-o", data)
     assert "No such file" in one_line("predict", tmp_path / "none.rboost", data)
     assert "folder" in one_line("info", tmp_path)
 
@@ -102,9 +102,9 @@ def test_paths_without_permission(data, tmp_path):
     [
         (["train"], "Missing argument"),
         (["learn"], "No such command"),
-        (["train", "DATA", "--model", "forest"], "is not one of rank"),
+        (["train", "DATA", "--model", "forest"], "is not one of randomboost, rank"),
         (["train", "DATA", "--set", "n_estimators"], "is not name=value"),
-        (["train", "DATA", "--set", "n_estimator=3"], "near it: n_estimators"),
+        (["train", "DATA", "--set", "n_estimator=3"], "similar names: n_estimators"),
         (["train", "DATA", "--set", "n_estimators=no"], "must be an int"),
         (["train", "DATA", "--set", "n_estimators=2.5"], "must be an int"),
         (["train", "DATA", "--set", "loss=square"], "loss"),
@@ -115,7 +115,7 @@ def test_paths_without_permission(data, tmp_path):
         (["train", "DATA", "--seed", "x"], "--seed"),
         (["train", "DATA", "--format", "xls"], "is not one of csv"),
         (["predict", "MODEL", "DATA", "--json"], "--out"),
-        (["compare", "DATA", "--only", "rank,tree"], "'tree' is not one of"),
+        (["compare", "DATA", "--only", "randomboost,tree"], "'tree' is not one of"),
         (["compare", "DATA", "--only", ","], "names no model"),
         (["compare", "DATA", "--folds", "1"], "--folds"),
         (["export", "MODEL"], "--onnx or --c"),
@@ -171,8 +171,8 @@ def test_checkpoints_of_other_runs_are_refused(data, model, tmp_path):
     out, checkpoint = tmp_path / "m.rboost", tmp_path / "m.rboost.checkpoint"
     checkpoint.write_bytes(model.read_bytes())
     train = ["train", data, "-o", out, "--set", "n_estimators=3"]
-    assert "--resume goes on from it, --force begins anew" in one_line(*train)
-    assert "of another run (its model differs)" in one_line(*train, "--resume")
+    assert "--resume continues from it, --force starts again" in one_line(*train)
+    assert "belongs to another run (its model differs)" in one_line(*train, "--resume")
     checkpoint.write_bytes(b"garbage")
     assert "not a model file" in one_line(*train, "--resume")
     assert checkpoint.exists()
@@ -182,12 +182,12 @@ def test_checkpoints_of_other_runs_are_refused(data, model, tmp_path):
     assert files.describe(out)["n_rounds"] == 3
 
 
-def test_debug_shows_where(tmp_path):
+def test_debug_shows_the_traceback(tmp_path):
     result = CliRunner().invoke(app, ["--debug", "info", str(tmp_path / "none")])
     assert isinstance(result.exception, FileNotFoundError)
 
 
-def test_paper_says_its_own_usage():
+def test_paper_has_its_own_usage():
     pytest.importorskip("randomboost.paper")
     assert CliRunner().invoke(app, ["paper", "--help"]).exit_code == 0
     assert CliRunner().invoke(app, ["paper", "--nonsense"]).exit_code == USAGE

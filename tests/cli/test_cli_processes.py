@@ -76,12 +76,14 @@ def predictions(model, data):
     return in_process("predict", model, data, "--proba").stdout
 
 
-def test_a_killed_run_goes_on_and_ends_like_one_that_was_not(data, tmp_path):
+def test_a_killed_run_continues_and_ends_like_one_that_was_not(data, tmp_path):
     out, checkpoint = tmp_path / "m.rboost", tmp_path / "m.rboost.checkpoint"
     pauses = random.Random(0)
     done = 0
     for _ in range(2):
-        process = started(train(data, out, "rank", 100, "--checkpoint-every", "0", "--resume"))
+        process = started(
+            train(data, out, "randomboost", 100, "--checkpoint-every", "0", "--resume")
+        )
         done = wait_for_rounds(process, checkpoint, done)
         time.sleep(pauses.uniform(0, 0.1))
         process.kill()
@@ -91,15 +93,15 @@ def test_a_killed_run_goes_on_and_ends_like_one_that_was_not(data, tmp_path):
         assert files.describe(checkpoint)["n_rounds"] >= done
         files.load(checkpoint)
     if not out.exists():
-        said = in_process(*train(data, out, "rank", 100, "--resume")).stderr
-        assert "going on after round" in said
+        messages = in_process(*train(data, out, "randomboost", 100, "--resume")).stderr
+        assert "continuing after round" in messages
     assert {path.name for path in tmp_path.iterdir()} == {"m.rboost"}
-    in_process(*train(data, tmp_path / "whole.rboost", "rank", 100, "-q"))
+    in_process(*train(data, tmp_path / "whole.rboost", "randomboost", 100, "-q"))
     assert predictions(out, data) == predictions(tmp_path / "whole.rboost", data)
 
 
 @pytest.mark.parametrize("model", ["ecc", "mh", "mo", "proj", "multiboost"])
-def test_every_model_goes_on_from_a_checkpoint(model, data, tmp_path, monkeypatch):
+def test_every_model_continues_from_a_checkpoint(model, data, tmp_path, monkeypatch):
     out = tmp_path / "m.rboost"
     follow = Rounds.__call__
 
@@ -113,8 +115,8 @@ def test_every_model_goes_on_from_a_checkpoint(model, data, tmp_path, monkeypatc
         arguments = train(data, out, model, 20, "--checkpoint-every", "0")
         assert "the power failed" in in_process(*arguments, code=1).stderr
     assert files.describe(tmp_path / "m.rboost.checkpoint")["n_rounds"] == 7
-    said = in_process(*train(data, out, model, 20, "--resume")).stderr
-    assert "going on after round 7" in said
+    messages = in_process(*train(data, out, model, 20, "--resume")).stderr
+    assert "continuing after round 7" in messages
     assert {path.name for path in tmp_path.iterdir()} == {"m.rboost"}
     in_process(*train(data, tmp_path / "whole.rboost", model, 20, "-q"))
     if model in ("proj", "multiboost"):  # their weights are solved for from another start
@@ -129,13 +131,15 @@ def test_every_model_goes_on_from_a_checkpoint(model, data, tmp_path, monkeypatc
 
 def test_ctrl_c_keeps_the_rounds_done(data, tmp_path):
     out, checkpoint = tmp_path / "m.rboost", tmp_path / "m.rboost.checkpoint"
-    process = started(train(data, out, "rank", 100_000, "--checkpoint-every", "0.05", "--json"))
+    process = started(
+        train(data, out, "randomboost", 100_000, "--checkpoint-every", "0.05", "--json")
+    )
     wait_for_rounds(process, checkpoint, 0)
     process.send_signal(signal.SIGINT)
     stdout, stderr = process.communicate(timeout=PATIENCE)
     assert process.returncode == INTERRUPTED, stderr
     assert "interrupted" in stderr
-    assert "--resume goes on" in stderr
+    assert "--resume continues" in stderr
     assert "Traceback" not in stderr
     rounds = json.loads(stdout)["rounds"]
     assert 0 < rounds < 100_000
@@ -150,7 +154,7 @@ def test_ctrl_c_before_the_first_round(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("randomboost.cli.data.read_table", interrupted)
-    arguments = train("data.csv", tmp_path / "m.rboost", "rank", 5)
+    arguments = train("data.csv", tmp_path / "m.rboost", "randomboost", 5)
     assert in_process(*arguments, code=INTERRUPTED).stderr == "randomboost: interrupted\n"
     assert not list(tmp_path.iterdir())
 
@@ -158,7 +162,7 @@ def test_ctrl_c_before_the_first_round(tmp_path, monkeypatch):
 def test_pipes(data, tmp_path):
     out = tmp_path / "m.rboost"
     trained = subprocess.run(
-        [*COMMAND, *train("-", out, "rank", 5, "--json")],
+        [*COMMAND, *train("-", out, "randomboost", 5, "--json")],
         input=data.read_bytes(),
         capture_output=True,
         timeout=PATIENCE,

@@ -1,4 +1,4 @@
-"""Tables from files: every format gives the same table; columns and target are found out."""
+"""Tables from files: every format gives the same table; columns and target are detected."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from randomboost.reading import (  # noqa: E402
     delimited,
     feature_table,
     find_target,
-    label_words,
+    label_strings,
     open_rows,
     read_table,
 )
@@ -165,7 +165,7 @@ def test_an_empty_line_is_a_missing_value_in_a_file_of_one_column(tmp_path):
     np.testing.assert_array_equal(frame["a"], [1, np.nan, 3])
 
 
-def test_decimal_commas_only_where_they_are_clear(tmp_path):
+def test_decimal_commas_only_where_they_are_unambiguous(tmp_path):
     clear = read_table(write(tmp_path, "a.csv", "a;b\n1,5;2\n2,5;3\n")).frame
     assert clear["a"].tolist() == [1.5, 2.5]
     unclear = read_table(write(tmp_path, "b.csv", "a;b\n1,5;2.5\n2,5;3.5\n")).frame
@@ -176,7 +176,7 @@ def test_decimal_commas_only_where_they_are_clear(tmp_path):
 def test_older_windows_text(tmp_path):
     table = read_table(write(tmp_path, "t.csv", "a,b\nréd,1\n".encode("cp1252")))
     assert table.frame["a"].tolist() == ["réd"]
-    assert table.remarks == ["text is cp1252"]
+    assert table.remarks == ["the encoding is cp1252"]
 
 
 def test_no_header(tmp_path):
@@ -195,19 +195,19 @@ def test_no_header(tmp_path):
     [
         (b"", "is empty"),
         (b"a,b\n", "no rows"),
-        (b"a,b,c\n1,2,3\n1,2\n", "2 cells in place of 3: '1,2'"),
-        (b"a,b,c\n1,2,3\n1,2,3,4\n", "4 cells in place of 3"),
+        (b"a,b,c\n1,2,3\n1,2\n", "2 cells instead of 3: '1,2'"),
+        (b"a,b,c\n1,2,3\n1,2,3,4\n", "4 cells instead of 3"),
         (b"a,a\n1,2\n", "more than one column named 'a'"),
         (b"\x00\x01" * 500, "binary data"),
         (b"PK\x03\x04rest", "Excel"),
         (b"PAR1 and no more", "cannot read .* as parquet"),
         (b"ARROW1 and no more", "cannot read .* as feather"),
-        (b"\x1f\x8b\x08\x00cut", "packed and damaged"),
-        (gzip.compress(b"a,b\n1,2\n" * 5000, mtime=0)[:-12], "packed and damaged"),
-        (gzip.compress(b"a,b\n1,2\n" * 5000, mtime=0)[:40] + b"?" * 99, "packed and damaged"),
+        (b"\x1f\x8b\x08\x00cut", "compressed and damaged"),
+        (gzip.compress(b"a,b\n1,2\n" * 5000, mtime=0)[:-12], "compressed and damaged"),
+        (gzip.compress(b"a,b\n1,2\n" * 5000, mtime=0)[:40] + b"?" * 99, "compressed and damaged"),
     ],
 )
-def test_what_is_no_table(tmp_path, content, message):
+def test_files_that_are_not_tables(tmp_path, content, message):
     with pytest.raises(DataError, match=message):
         read_table(write(tmp_path, "t.csv", content))
 
@@ -221,7 +221,7 @@ def test_what_is_no_table(tmp_path, content, message):
         ("t.libsvm", "words\n"),
     ],
 )
-def test_what_is_no_arff_or_libsvm(tmp_path, name, content):
+def test_files_that_are_not_arff_or_libsvm(tmp_path, name, content):
     with pytest.raises(DataError, match="cannot read"):
         read_table(write(tmp_path, name, content))
 
@@ -262,7 +262,7 @@ def test_few_rows_may_all_be_different():
     assert not left_out
 
 
-def test_dates_in_an_unclear_form_and_empty_columns_are_left_out():
+def test_dates_in_an_ambiguous_format_and_empty_columns_are_left_out():
     frame = frame_of(day=["31/12/2020", "30/12/2020"] * 20, nothing=[None] * 40, a=[1, 2] * 20)
     columns, left_out = choose_columns(frame)
     assert columns == [Column("a", "number")]
@@ -271,7 +271,7 @@ def test_dates_in_an_unclear_form_and_empty_columns_are_left_out():
 
 
 def test_no_column_is_left():
-    with pytest.raises(DataError, match=r"no column is left.*always the same"):
+    with pytest.raises(DataError, match=r"no column is left.*constant"):
         choose_columns(pd.DataFrame({"a": [1, 1, 1]}))
 
 
@@ -281,7 +281,7 @@ def test_options_name_columns_that_are_there(option):
         choose_columns(pd.DataFrame({"a": [1, 2]}), **{option: ["b"]})
 
 
-def test_nested_cells_are_no_feature():
+def test_nested_cells_are_not_a_feature():
     frame = pd.DataFrame({"a": [1, 2, 3], "list": [[1], [2], [3]]})
     _, left_out = choose_columns(frame)
     assert [column.name for column in left_out] == ["list"]
@@ -292,9 +292,9 @@ def test_nested_cells_are_no_feature():
 @pytest.mark.parametrize(
     ("kind", "values", "message"),
     [
-        ("number", ["1", "two"], "'two' in row 2 where a number"),
-        ("flag", ["true", "maybe"], "'maybe' in row 2 where true or false"),
-        ("date", ["2020-01-01", "soon"], "'soon' in row 2 where a date"),
+        ("number", ["1", "two"], "'two' in row 2, but a number"),
+        ("flag", ["true", "maybe"], "'maybe' in row 2, but true or false"),
+        ("date", ["2020-01-01", "soon"], "'soon' in row 2, but a date"),
     ],
 )
 def test_cells_of_another_kind(kind, values, message):
@@ -325,13 +325,13 @@ def test_a_category_that_is_a_number_is_the_same_however_it_is_written():
     assert X["a"].tolist() == odd
 
 
-def test_words_of_values_do_not_depend_on_their_type():
-    assert label_words(pd.Series([1, 2])).tolist() == ["1", "2"]
-    assert label_words(pd.Series([1.0, np.nan, 2.5])).tolist() == ["1", None, "2.5"]
-    assert label_words(pd.Series([" a ", "?", None])).tolist() == ["a", None, None]
-    assert label_words(pd.Series([True, False])).tolist() == ["True", "False"]
-    assert label_words(pd.Series(["a", None], dtype="category")).tolist() == ["a", None]
-    assert label_words(pd.Series([2**60, 2**60 + 1])).tolist() == [str(2**60), str(2**60 + 1)]
+def test_strings_of_values_do_not_depend_on_their_type():
+    assert label_strings(pd.Series([1, 2])).tolist() == ["1", "2"]
+    assert label_strings(pd.Series([1.0, np.nan, 2.5])).tolist() == ["1", None, "2.5"]
+    assert label_strings(pd.Series([" a ", "?", None])).tolist() == ["a", None, None]
+    assert label_strings(pd.Series([True, False])).tolist() == ["True", "False"]
+    assert label_strings(pd.Series(["a", None], dtype="category")).tolist() == ["a", None]
+    assert label_strings(pd.Series([2**60, 2**60 + 1])).tolist() == [str(2**60), str(2**60 + 1)]
 
 
 # -- target ------------------------------------------------------------------------------------
@@ -351,7 +351,7 @@ def test_target_by_name_and_number():
         find_target(["a", "b"], None)
 
 
-def test_labels_keep_whole_numbers_and_words():
+def test_labels_keep_whole_numbers_and_strings():
     assert class_labels(pd.Series([1.0, 2.0, 1.0])).tolist() == [1, 2, 1]
     assert class_labels(pd.Series([1, 2])).dtype == np.int64
     assert class_labels(pd.Series(["a", "b"])).tolist() == ["a", "b"]
@@ -365,5 +365,5 @@ def test_regression_and_wrong_columns_are_refused():
         class_labels(pd.Series(rng.normal(size=50)))
     with pytest.raises(DataError, match="right column"):
         class_labels(pd.Series([f"n{i}" for i in range(50)]))
-    with pytest.raises(DataError, match="one class only"):
+    with pytest.raises(DataError, match="only one class"):
         class_labels(pd.Series(["a", "a"]))

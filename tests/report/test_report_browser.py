@@ -88,7 +88,7 @@ def pages(tmp_path_factory):
 
 
 def visit(browser, address, width, scheme="light"):
-    """Open a page at a width and in a colour scheme; return what the console said."""
+    """Open a page at a width and in a colour scheme; return the messages of the console."""
     browser.get_log("browser")
     browser.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride",

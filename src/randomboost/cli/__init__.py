@@ -1,7 +1,7 @@
 """The command line: ``randomboost train``, ``predict``, ``evaluate``, ``compare`` and others.
 
-typer, rich, pandas and pyarrow are needed (``pip install randomboost[all]``) and imported only
-here and in what a command calls.
+It needs typer, rich, pandas and pyarrow (``pip install randomboost[all]``). Only `application`
+and `options` are imported before a command runs, and they import nothing slow.
 """
 
 from __future__ import annotations

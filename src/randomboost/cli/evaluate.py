@@ -2,59 +2,149 @@
 
 from __future__ import annotations
 
-import typer
+from pathlib import Path
+from typing import Any
 
-from . import options
+import numpy as np
+from rich.table import Table
+
+from ..compare.entrants import classifier_of
+from ..compare.scores import Scores, score
+from ..reading import (
+    DataError,
+    Rows,
+    feature_table,
+    find_target,
+    label_strings,
+    open_rows,
+    read_table,
+)
+from ..runtime.units import format_bytes
+from .console import Terminal, plain_table
+from .data import without_target
+from .saved import SavedModel, unused_columns
+
+_SHOWN_CLASSES = 12
 
 
-def evaluate_command(
-    model: options.ModelFile,
-    data: options.Data,
-    target: options.Target = None,
-    report: options.Report = None,
-    format: options.Format = None,
-    no_header: options.NoHeader = False,
-    quiet: options.Quiet = False,
-    as_json: options.AsJson = False,
+def evaluate(
+    terminal: Terminal,
+    model_path: str,
+    path: str,
+    *,
+    target: str | None,
+    report: str | None,
+    format: str | None,
+    header: bool,
 ) -> None:
-    """Score a model on a table with known classes.
+    """Print the scores of a model on the rows of a file.
 
-    Error, log loss, balanced accuracy, precision and recall by class, and which classes are taken
-    for which. The target is the column that the model was trained for, unless --target says
-    otherwise.
-
-    Example: randomboost evaluate flowers.rboost test.csv
+    Parameters
+    ----------
+    terminal : Terminal
+        Where to print.
+    model_path, path : str
+        The model and the data.
+    target : str or None
+        Name or number of the target column; None for the one of the training data.
+    report : str or None
+        HTML file to write.
+    format, header
+        As in `randomboost.reading.open_rows`.
     """
-    from ..compare.scores import score
-    from ..reading import find_target, open_rows
-    from .console import Talk
-    from .prediction import probabilities, say_extra
-    from .saved import SavedModel
-
-    options.check_format(format)
-    if report and data == "-":
-        raise typer.BadParameter("a page needs a file, not standard input", param_hint="--report")
-    talk = Talk(quiet=quiet, as_json=as_json)
-    saved = SavedModel(model)
-    with open_rows(data, format=format, header=not no_header) as rows:
+    saved = SavedModel(model_path)
+    with open_rows(path, format=format, header=header) as rows:
         names = ["target"] if rows.names is None else rows.names
         name = find_target(names, target or (saved.target if saved.target in names else None))
-        truth, predicted, found, n_without, extra = probabilities(saved, rows, name)
-    say_extra(talk, extra)
-    for remark in [*rows.remarks, *saved.remarks()]:
-        talk.say(remark)
+        scores, n_without, extra = _scored(saved, rows, name)
+    for remark in [*unused_columns(extra), *rows.remarks, *saved.remarks()]:
+        terminal.message(remark)
     if n_without:
-        talk.say(f"left out for want of a target: {n_without} rows")
-    scores = score(truth, predicted, found, saved.classes)
+        terminal.message(without_target(n_without))
     if scores.n_unknown:
-        talk.say(f"{scores.n_unknown} rows have a class that the model does not know: errors")
+        terminal.message(
+            f"{scores.n_unknown} rows have a class that the model does not know: they count as "
+            "errors"
+        )
     if report:
-        from .pages import write_evaluation
+        _write_report(report, saved, path, name, format=format, header=header)
+        terminal.message(f"report: {report}")
+    shown = [scores.summary(), "", _class_table(scores)]
+    if len(scores.classes) <= _SHOWN_CLASSES:
+        shown += ["", _confusion_table(scores)]
+    result = {"model": model_path, "data": path, "target": name, **scores.as_dict()}
+    terminal.result(result, *shown)
 
-        write_evaluation(report, saved, data, name, format=format, header=not no_header)
-        talk.say(f"page: {report}")
-    shown = [scores.summary(), "", scores.class_table()]
-    confusion = scores.confusion_table()
-    if confusion is not None:
-        shown += ["", confusion]
-    talk.result({"model": model, "data": data, "target": name, **scores.as_dict()}, *shown)
+
+def _scored(saved: SavedModel, rows: Rows, target: str) -> tuple[Scores, int, list[str]]:
+    """Return the scores, the number of rows without a target, and the unused columns."""
+    columns, extra = saved.matched(rows, target)
+    wanted = {target}
+    text, numbers = (set(), wanted) if saved.has_numbers_for_classes else (wanted, set())
+    truth: list[str] = []
+    predicted: list[str] = []
+    found, n_without = [], 0
+    for frame, features in saved.chunks(rows, columns, text, numbers):
+        strings = label_strings(frame[target])
+        known = strings.notna().to_numpy()
+        n_without += int((~known).sum())
+        if known.any():
+            features = features[known]
+            truth += strings[known].tolist()
+            predicted += [str(label) for label in saved.model.predict(features)]
+            found.append(saved.model.predict_proba(features))
+    if not found:
+        raise DataError(f"{rows.name} has no row with a value in {target!r}")
+    scores = score(truth, predicted, np.concatenate(found), saved.classes)
+    return scores, n_without, extra
+
+
+def _class_table(scores: Scores) -> Table:
+    """Return the scores of every class."""
+    table = plain_table("class", "rows", "precision", "recall", "F1")
+    for entry in scores.by_class():
+        values = [entry[name] for name in ("precision", "recall", "f1")]
+        cells = ["-" if value is None else f"{value:.3f}" for value in values]
+        table.add_row(entry["class"], str(entry["rows"]), *cells)
+    return table
+
+
+def _confusion_table(scores: Scores) -> Table:
+    table = plain_table("true \\ predicted", *scores.classes)
+    for name, row in zip(scores.classes, scores.confusion, strict=True):
+        table.add_row(name, *(str(count) if count else "·" for count in row))
+    return table
+
+
+def _write_report(
+    report: str, saved: SavedModel, path: str, target: str, *, format: str | None, header: bool
+) -> None:
+    """Write the HTML report on a table with known classes, which is read into memory."""
+    from ..report import write_training_report
+
+    table = read_table(path, format=format, header=header)
+    strings = label_strings(table.frame[target])
+    labels: dict[str | None, Any] = {str(label): label for label in saved.classes}
+    known = strings.isin(set(labels)).to_numpy()
+    if not known.any():
+        raise DataError(f"{path} has no row with a class that the model knows")
+    frame = table.frame[known].reset_index(drop=True)
+    X: Any
+    if saved.columns is None:
+        X = frame.drop(columns=target).to_numpy(np.float64)
+    else:
+        X = feature_table(frame, saved.columns)
+    classifier = classifier_of(saved.model)
+    write_training_report(
+        report,
+        saved.model,
+        X,
+        np.array([labels[string] for string in strings[known]]),
+        title=f"{Path(path).name}: {target}",
+        facts={
+            "data": Path(path).name,
+            "model": type(classifier).__name__,
+            "rounds": classifier.n_estimators_,
+            "file": format_bytes(saved.description["bytes"]),
+        },
+    )

@@ -1,38 +1,97 @@
-"""``randomboost export``: a model for other runtimes."""
+"""``randomboost export``: models as ONNX and C files, and a list of their inputs."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Any
 
-import typer
+from rich.table import Table
+from sklearn.pipeline import Pipeline
 
-from . import options
+from ..compare.entrants import classifier_of
+from ..reading import DataError
+from ..runtime.units import format_bytes
+from ..runtime.writing import whole_file
+from .console import Terminal, first_names, plain_table
+from .saved import SavedModel
 
 
-def export_command(
-    model: options.ModelFile,
-    onnx: Annotated[str | None, typer.Option("--onnx", help="ONNX file to write.")] = None,
-    c: Annotated[
-        str | None, typer.Option("--c", help="C file to write, with a function predict.")
-    ] = None,
-    encoded: Annotated[
-        bool,
-        typer.Option(
-            "--encoded", help="The caller gives numbers for categories; which ones is said."
-        ),
-    ] = False,
-    quiet: options.Quiet = False,
-    as_json: options.AsJson = False,
+def export(
+    terminal: Terminal, path: str, *, onnx: str | None, c: str | None, encoded: bool
 ) -> None:
-    """Write a model as ONNX or as one C file without dependencies.
+    """Write a model as ONNX, as C, or both.
 
-    The files take numbers; what each input is, in which order, is said.
-
-    Example: randomboost export flowers.rboost --onnx flowers.onnx --c flowers.c --encoded
+    Parameters
+    ----------
+    terminal : Terminal
+        Where to print messages.
+    path : str
+        The model file.
+    onnx, c : str or None
+        The files to write.
+    encoded : bool
+        Whether the exported model takes categories as numbers.
     """
-    from .console import Talk
-    from .exporting import export
+    saved = SavedModel(path)
+    inputs = _inputs(saved)
+    categorical = [entry["name"] for entry in inputs if "categories" in entry]
+    if categorical and not encoded:
+        raise DataError(
+            f"the model has categorical columns ({first_names(categorical)}) and an exported model "
+            "takes only numbers: pass --encoded, which lists the number of each category"
+        )
+    classifier = classifier_of(saved.model)
+    written = {}
+    if onnx is not None:
+        from ..export.onnx import to_onnx
 
-    if onnx is None and c is None:
-        raise typer.BadParameter("say what to write", param_hint="--onnx or --c")
-    export(Talk(quiet=quiet, as_json=as_json), model, onnx=onnx, c=c, encoded=encoded)
+        content = to_onnx(classifier, encoded=encoded).SerializeToString()
+        with whole_file(onnx) as draft:
+            draft.write_bytes(content)
+        written["onnx"] = onnx
+    if c is not None:
+        from ..export.c_source import to_c
+
+        text = to_c(classifier, encoded=encoded)
+        with whole_file(c) as draft:
+            draft.write_text(text, encoding="utf-8")
+        written["c"] = c
+    terminal.show(_table(inputs))
+    for file in written.values():
+        terminal.message(f"{file}: {format_bytes(Path(file).stat().st_size)}")
+    if terminal.as_json:
+        terminal.result({**written, "inputs": inputs})
+
+
+def _inputs(saved: SavedModel) -> list[dict[str, Any]]:
+    """Return name, kind, numbers of categories and value for missing cells of every input."""
+    columns = saved.columns
+    if columns is None:
+        return [{"name": f"x{j}", "kind": "number"} for j in range(saved.description["n_features"])]
+    found: list[dict[str, Any]] = []
+    for place, column in enumerate(columns):
+        entry: dict[str, Any] = {"name": column.name, "kind": column.kind}
+        if column.name in saved.places:
+            numbers = saved.places[column.name]
+            entry["categories"] = {str(category): numbers[category] for category in numbers}
+        if isinstance(saved.model, Pipeline):
+            entry["missing"] = float(saved.model[0].means_[place])
+        found.append(entry)
+    return found
+
+
+def _table(inputs: list[dict[str, Any]], most: int = 40) -> Table:
+    table = plain_table("input", "name", "value", "if missing")
+    for column in table.columns[1:]:
+        column.justify = "left"
+    kinds = {"flag": "1 for yes, 0 for no", "date": "days since 1970-01-01", "number": "number"}
+    for place, entry in enumerate(inputs[:most]):
+        value = kinds.get(entry["kind"], entry["kind"])
+        if "categories" in entry:
+            numbers = [f"{name} {number:g}" for name, number in entry["categories"].items()]
+            value = first_names(numbers, 12)
+        gap = f"{entry['missing']:g}" if "missing" in entry else ""
+        table.add_row(str(place), entry["name"], value, gap)
+    if len(inputs) > most:
+        table.add_row("...", f"{len(inputs) - most} more", "(--json lists all)", "")
+    return table

@@ -1,4 +1,4 @@
-"""Fits that can be stopped at any moment: checkpoints, resuming, and what a fit will cost."""
+"""Fits that can be interrupted at any moment: checkpoints, resuming, and the estimated time."""
 
 from __future__ import annotations
 
@@ -10,25 +10,26 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 
 from .. import FitInterruptedWarning, files
+from ..compare.entrants import classifier_of, needs_preparation
 from ..preprocessing.categories import TablePreparation
-from .console import Talk, in_time
-from .models import needs_preparation
+from ..runtime.units import format_seconds
+from .console import Terminal
 
-_LONG = 20.0  # seconds from which on a fit is announced
+_LONG = 20.0  # the remaining time is reported if it is longer, in seconds
 _FIRST_ROUNDS = 4
 
 
 class Checkpoint:
-    """The file that holds the rounds done so far.
+    """A file with the rounds fitted so far.
 
     Parameters
     ----------
     path : Path
         The file.
     every : float
-        Seconds between two writings.
+        Seconds between two checkpoints.
     run : dict
-        What the run is about; a run that differs in it cannot go on from the file.
+        Identity of the run; a run with another identity cannot continue from the file.
     """
 
     def __init__(self, path: Path, every: float, run: dict[str, Any]) -> None:
@@ -38,11 +39,11 @@ class Checkpoint:
         self._written = time.monotonic()
 
     def due(self) -> bool:
-        """Return whether it is time to write."""
+        """Return whether a checkpoint is due."""
         return time.monotonic() - self._written >= self._every
 
     def write(self, model: Any) -> None:
-        """Write the model so far, with all that a warm start needs."""
+        """Write the model so far, with everything that a warm start needs."""
         files.save(model, self.path, dense=True, notes={"run": self._run})
         self._written = time.monotonic()
 
@@ -52,42 +53,42 @@ class Checkpoint:
         differing = [name for name in self._run if run.get(name) != self._run[name]]
         if differing:
             raise ValueError(
-                f"{self.path} is of another run (its {differing[0]} differs): use the same data "
-                "and options, or begin anew with --force"
+                f"{self.path} belongs to another run (its {differing[0]} differs): use the same "
+                "data and options, or start again with --force"
             )
         return files.load(self.path)
 
     def remove(self) -> None:
-        """Remove the file, and what a killed process may have left beside it."""
+        """Remove the file, and temporary files that a killed process left beside it."""
         self.path.unlink(missing_ok=True)
         for part in self.path.parent.glob(f".{self.path.name}.*.part"):
             part.unlink(missing_ok=True)
 
 
 class Rounds:
-    """Follows the rounds of a fit: says what it will cost, and writes checkpoints.
+    """Callback of a fit: reports the estimated time, and writes checkpoints.
 
     Parameters
     ----------
-    talk : Talk
-        Where to say it.
+    terminal : Terminal
+        Where to print messages.
     n_done, n_rounds : int
-        Rounds done already, and rounds to do in all.
+        Number of rounds fitted already, and number of all rounds.
     checkpoint : Checkpoint or None
-        Where to keep the rounds.
+        Where to save the rounds.
     preparation : TablePreparation or None
-        What stands before the classifier.
+        Transformer in front of the classifier.
     """
 
     def __init__(
         self,
-        talk: Talk,
+        terminal: Terminal,
         n_done: int,
         n_rounds: int,
         checkpoint: Checkpoint | None,
         preparation: Any,
     ) -> None:
-        self._talk = talk
+        self._terminal = terminal
         self._done = self._start = n_done
         self._n_rounds = n_rounds
         self._checkpoint = checkpoint
@@ -95,23 +96,23 @@ class Rounds:
         self._began = 0.0
 
     def __call__(self, snapshot: Any) -> None:
-        """Take note of a round."""
+        """Count a round."""
         self._done += 1
         since = self._done - self._start
         if since == 1:
-            self._began = time.monotonic()  # the first round may have compiled kernels
+            self._began = time.monotonic()  # the first round may compile kernels
         elif since == _FIRST_ROUNDS:
-            self._say_cost((time.monotonic() - self._began) / (since - 1))
-        unfinished = self._done < self._n_rounds  # the last round is followed by a last solve
+            self._report_time((time.monotonic() - self._began) / (since - 1))
+        unfinished = self._done < self._n_rounds  # a last solve follows the last round
         if self._checkpoint is not None and unfinished and self._checkpoint.due():
             self._checkpoint.write(joined(self._preparation, snapshot()))
 
-    def _say_cost(self, seconds: float) -> None:
+    def _report_time(self, seconds: float) -> None:
         left = seconds * (self._n_rounds - self._done)
         if left > _LONG:
-            self._talk.say(
-                f"about {in_time(left)} for the {self._n_rounds - self._done} rounds to come; "
-                "Ctrl-C keeps those done"
+            self._terminal.message(
+                f"about {format_seconds(left)} for the remaining {self._n_rounds - self._done} "
+                "rounds; Ctrl-C saves the model with the rounds fitted so far"
             )
 
 
@@ -121,7 +122,7 @@ def joined(preparation: Any, model: Any) -> Any:
     Parameters
     ----------
     preparation : TablePreparation or None
-        What stands before it.
+        The transformer, if there is one.
     model : classifier
         The classifier.
 
@@ -135,13 +136,14 @@ def joined(preparation: Any, model: Any) -> Any:
     return Pipeline([("table", preparation), ("model", model)])
 
 
-def classifier_of(model: Any) -> Any:
-    """Return the classifier of a model with or without a preparation."""
-    return model[-1] if isinstance(model, Pipeline) else model
-
-
 def fit(
-    model: Any, X: Any, y: Any, talk: Talk, checkpoint: Checkpoint | None = None, *, resume: bool
+    model: Any,
+    X: Any,
+    y: Any,
+    terminal: Terminal,
+    checkpoint: Checkpoint | None = None,
+    *,
+    resume: bool,
 ) -> Any:
     """Fit a classifier to a table.
 
@@ -153,17 +155,17 @@ def fit(
         Features.
     y : ndarray
         Labels.
-    talk : Talk
-        Where to say how it goes.
+    terminal : Terminal
+        Where to print messages.
     checkpoint : Checkpoint or None
-        Where to keep the rounds done so far.
+        Where to save the rounds fitted so far.
     resume : bool
-        Go on from the checkpoint, if there is one.
+        Continue from the checkpoint, if there is one.
 
     Returns
     -------
     classifier or Pipeline
-        The fitted model; after Ctrl-C with the rounds done until then.
+        The fitted model; after Ctrl-C with the rounds fitted so far.
     """
     preparation, n_done, settings = None, 0, model.get_params()
     if resume and checkpoint is not None and checkpoint.path.exists():
@@ -172,13 +174,13 @@ def fit(
         preparation = so_far[0] if isinstance(so_far, Pipeline) else None
         n_done = model.n_estimators_
         model.set_params(**{**settings, "warm_start": True})
-        talk.say(f"going on after round {n_done}, from {checkpoint.path}")
+        terminal.message(f"continuing after round {n_done}, from {checkpoint.path}")
     elif needs_preparation(model):
         preparation = TablePreparation().fit(X, y)
-    rounds = Rounds(talk, n_done, model.n_estimators, checkpoint, preparation)
+    rounds = Rounds(terminal, n_done, model.n_estimators, checkpoint, preparation)
     numbers = X if preparation is None else preparation.transform(X)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FitInterruptedWarning)  # the caller says it
+        warnings.simplefilter("ignore", FitInterruptedWarning)  # reported by the caller
         model.fit(numbers, y, on_round=rounds)
     model.set_params(warm_start=False, verbose=0)
     return joined(preparation, model)

@@ -1,4 +1,4 @@
-"""Options that several commands have."""
+"""Options and exit codes that several commands share."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ import typer
 
 from ..reading.sources import FORMATS
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but results and errors.")]
+DONE, FAILED, INTERRUPTED, CLOSED_PIPE = 0, 1, 130, 141
+
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only results and errors.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="CSV (also .gz), Parquet, Feather, ARFF or LIBSVM file, '-' for standard input, or "
-        "sklearn:digits, sklearn:wine, sklearn:iris, sklearn:breast_cancer.",
+        help="CSV (also compressed), Parquet, Feather, ARFF or LIBSVM file, '-' for standard "
+        "input, or sklearn:digits, sklearn:wine, sklearn:iris, sklearn:breast_cancer.",
         show_default=False,
     ),
 ]
@@ -25,29 +27,33 @@ Target = Annotated[
     typer.Option(
         "--target",
         "-t",
-        help="Column with the classes: its name, or its number from 1 (-1 is the last). Not "
-        "needed for a column named target, class or label.",
+        help="Column with the classes: its name, or its number counted from 1 (-1 is the last). "
+        "By default the column named target, class or label.",
         show_default=False,
     ),
 ]
 Format = Annotated[
     str | None,
-    typer.Option("--format", help=f"Format, if it is not found out: {', '.join(FORMATS)}."),
+    typer.Option("--format", help=f"File format: {', '.join(FORMATS)}.", show_default="detected"),
 ]
-NoHeader = Annotated[bool, typer.Option("--no-header", help="CSV: the first row has no names.")]
+NoHeader = Annotated[
+    bool, typer.Option("--no-header", help="The first row of a CSV file is data, not names.")
+]
 Keep = Annotated[
-    list[str], typer.Option("--keep", help="Column to use though it looks useless (repeat).")
+    list[str],
+    typer.Option("--keep", help="Use this column even if it looks useless (repeatable)."),
 ]
-Drop = Annotated[list[str], typer.Option("--drop", help="Column not to use (repeat).")]
+Drop = Annotated[list[str], typer.Option("--drop", help="Ignore this column (repeatable).")]
 Category = Annotated[
-    list[str], typer.Option("--category", help="Column whose numbers name categories (repeat).")
+    list[str],
+    typer.Option("--category", help="Treat this column of numbers as categories (repeatable)."),
 ]
-Report = Annotated[str | None, typer.Option("--report", help="HTML page to write.")]
+Report = Annotated[str | None, typer.Option("--report", help="Write an HTML report to this file.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Random seed.", show_default="random")]
 
 
 def check_format(name: str | None) -> None:
-    """Refuse a format that is not known.
+    """Reject an unknown format.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A model from a file, together with how it wants its columns."""
+"""A model loaded from a file, and the columns that it takes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .. import files
+from ..compare.entrants import classifier_of
 from ..reading import Column, DataError, Rows, feature_table
-from .console import some
-from .fitting import classifier_of
+from .console import first_names
 
 _LIBSVM_NAME = re.compile(r"f\d+")
 
@@ -30,7 +30,7 @@ class SavedModel:
 
     def __init__(self, path: str) -> None:
         if Path(path).is_dir():
-            raise DataError(f"{path} is a folder: name a model file")
+            raise DataError(f"{path} is a folder: pass a model file")
         self.description = files.describe(path)
         self.model = files.load(path)
         self._first = self.model[0] if isinstance(self.model, Pipeline) else self.model
@@ -38,15 +38,16 @@ class SavedModel:
         self.target: str | None = notes.get("target")
         self.columns = self._columns(notes)
         self.classes = classifier_of(self.model).classes_
-        self.unknown: Counter[str] = Counter()  # cells with a category that training had not
-        encoding = getattr(self._first, "encoding_", None) or getattr(
-            self._first, "_encoding", None
-        )
+        self.unknown: Counter[str] = Counter()  # cells with an unknown category
+        prepared = isinstance(self.model, Pipeline)
+        encoding = self._first.encoding_ if prepared else self._first.model_.inputs.encoding
         self.places: dict[Any, dict[Any, float]] = {} if encoding is None else encoding.places
-        self._known = {name: {str(word) for word in places} for name, places in self.places.items()}
+        self._known = {
+            name: {str(category) for category in each} for name, each in self.places.items()
+        }
 
     def _columns(self, notes: dict[str, Any]) -> list[Column] | None:
-        """Return the columns as `train` noted them, or by the names that the model knows."""
+        """Return the columns that `train` noted in the file, or else the feature names."""
         if isinstance(notes.get("columns"), list):
             return [Column(str(entry["name"]), str(entry["kind"])) for entry in notes["columns"]]
         names = getattr(self._first, "feature_names_in_", None)
@@ -56,14 +57,14 @@ class SavedModel:
         return [Column(str(name), "category" if name in categories else "number") for name in names]
 
     def matched(self, rows: Rows, also: str | None = None) -> tuple[list[Column], list[str]]:
-        """Return the columns of a table that the model wants, and those that it has no use for.
+        """Return the columns of a table that the model takes, and those that it does not use.
 
         Parameters
         ----------
         rows : Rows
             The table.
         also : str or None
-            A further column that is wanted.
+            A further column that is used.
 
         Returns
         -------
@@ -72,10 +73,10 @@ class SavedModel:
         extra : list of str
             Names of the other columns.
         """
-        if rows.names is None:  # LIBSVM: numbers in place of names, any number is fine
+        if rows.names is None:  # LIBSVM: numbers instead of names, any number is valid
             columns = self.columns or []
             missing = [c.name for c in columns if not _LIBSVM_NAME.fullmatch(c.name)]
-        elif self.columns is None:  # trained without names: by their order
+        elif self.columns is None:  # trained without names: match by order
             names = [name for name in rows.names if name not in (self.target, also)]
             columns, missing = [Column(name, "number") for name in names], []
             if len(names) != self.description["n_features"]:
@@ -89,7 +90,7 @@ class SavedModel:
         if missing:
             raise DataError(
                 f"{rows.name} lacks {len(missing)} of the {len(columns)} columns that the model "
-                f"was trained on: {some(missing, 12)}"
+                f"was trained on: {first_names(missing, 12)}"
             )
         wanted = {column.name for column in columns} | {also}
         return columns, [name for name in rows.names or () if name not in wanted]
@@ -97,7 +98,7 @@ class SavedModel:
     def chunks(
         self, rows: Rows, columns: list[Column], text: set[str], numbers: set[str]
     ) -> Iterator[tuple[Any, Any]]:
-        """Yield tables as they were read, and the features in them.
+        """Yield some rows at a time, as read and as features.
 
         Parameters
         ----------
@@ -111,7 +112,7 @@ class SavedModel:
         Yields
         ------
         tuple of (DataFrame, DataFrame or ndarray)
-            Some rows, and their features.
+            The rows, and their features.
         """
         numbers = numbers | {column.name for column in columns if column.kind == "number"}
         text = text | {column.name for column in columns if column.kind != "number"}
@@ -119,7 +120,7 @@ class SavedModel:
         for frame in rows.chunks(text, numbers):
             if not len(frame):
                 continue
-            frame.index += n_read  # rows are counted over the whole file in messages
+            frame.index += n_read  # messages count the rows of the whole file
             n_read += len(frame)
             features = feature_table(frame, columns)
             for name, known in self._known.items():
@@ -128,10 +129,10 @@ class SavedModel:
             yield frame, features if self.columns is not None else features.to_numpy()
 
     def remarks(self) -> list[str]:
-        """Return what is worth telling after the rows were read."""
+        """Return remarks on the rows that were read."""
         return [
-            f"column {name!r}: {count} cells with a category that training had not, taken as "
-            "missing"
+            f"column {name!r}: {count} cells have a category that was not in the training data "
+            "and count as missing"
             for name, count in self.unknown.items()
             if count
         ]
@@ -140,3 +141,19 @@ class SavedModel:
     def has_numbers_for_classes(self) -> bool:
         """Whether the labels are whole numbers."""
         return bool(np.issubdtype(self.classes.dtype, np.number))
+
+
+def unused_columns(names: list[str]) -> list[str]:
+    """Return the remark on columns that a model does not use.
+
+    Parameters
+    ----------
+    names : list of str
+        Names of the columns.
+
+    Returns
+    -------
+    list of str
+        The remark, or nothing if there are no such columns.
+    """
+    return [f"not used by the model: {first_names(names, 12)}"] if names else []

@@ -1,93 +1,297 @@
-"""``randomboost train``: fit a model to a table and save it."""
+"""``randomboost train``: read a table, fit a model, save it, score it, write a report."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import hashlib
+import os
+import secrets
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
-import typer
+import numpy as np
+from sklearn.base import clone
 
-from . import options
+from .. import __version__, files
+from ..compare.entrants import classifier_of
+from ..compare.folds import hold_out, make_folds
+from ..compare.scores import Scores, score
+from ..runtime.units import format_bytes, format_seconds
+from .console import Terminal
+from .data import TrainingTable, read_training_table
+from .fitting import Checkpoint, fit
+from .models import make_model
+from .options import DONE, INTERRUPTED
+
+_REPORT_SHARE = 0.2  # fraction of the rows that is held out for a report without --test-size
 
 
-def train_command(
-    data: options.Data,
-    target: options.Target = None,
-    model: Annotated[
-        str,
-        typer.Option(
-            "--model",
-            "-m",
-            help="rank (RBoost-rank with trees), rank-paper (the paper's stumps), proj, adaboost "
-            "(two classes), ecc, mh, mo or multiboost.",
-        ),
-    ] = "rank",
-    out: Annotated[str, typer.Option("--out", "-o", help="Model file to write.")] = "model.rboost",
-    settings: Annotated[
-        list[str],
-        typer.Option("--set", help="Parameter of the model, as n_estimators=2000 (repeat)."),
-    ] = [],  # noqa: B006 (typer's way)
-    cv: Annotated[
-        int, typer.Option("--cv", min=0, help="Also score by cross-validation in so many folds.")
-    ] = 0,
-    test_size: Annotated[
-        float,
-        typer.Option(
-            "--test-size", min=0, max=1, help="Hold this share of the rows out and score on it."
-        ),
-    ] = 0.0,
-    seed: options.Seed = None,
-    report: options.Report = None,
-    checkpoint_every: Annotated[
-        float, typer.Option("--checkpoint-every", min=0, help="Seconds between checkpoints.")
-    ] = 30.0,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the checkpoint of a run that was stopped.")
-    ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing model file.")] = False,
-    format: options.Format = None,
-    no_header: options.NoHeader = False,
-    keep: options.Keep = [],  # noqa: B006
-    drop: options.Drop = [],  # noqa: B006
-    category: options.Category = [],  # noqa: B006
-    quiet: options.Quiet = False,
-    as_json: options.AsJson = False,
-) -> None:
-    """Train a model on a table and save it.
+class TrainingRun:
+    """A run of ``randomboost train``, which describes the parameters.
 
-    Numbers, categories, dates and missing values are found out; what was done with each column is
-    said. While it runs, the rounds done so far are kept in OUT.checkpoint: --resume goes on from
-    there.
-
-    Example: randomboost train flowers.csv --target species --test-size 0.2 --out flowers.rboost
+    Parameters
+    ----------
+    terminal : Terminal
+        Where to print.
+    out : str
+        Model file.
+    model : str
+        Name of the model.
+    settings : sequence of str
+        Parameters as ``name=value``.
+    seed : int or None
+        Seed of the splits and of the model; None for a random one.
+    cv : int
+        Number of folds of a cross-validation, or 0.
+    test_size : float
+        Fraction of the rows to hold out.
+    report : str or None
+        HTML file.
+    checkpoint_every : float
+        Seconds between checkpoints.
+    resume, force : bool
+        Continue from a checkpoint; replace the model file.
     """
-    from .console import Talk
-    from .training import TrainingRun
 
-    options.check_format(format)
-    if cv == 1:
-        raise typer.BadParameter("cross-validation needs at least 2 folds", param_hint="--cv")
-    if test_size >= 1:
-        raise typer.BadParameter("it is a share below 1", param_hint="--test-size")
-    run = TrainingRun(
-        Talk(quiet=quiet, as_json=as_json),
-        out=out,
-        model=model,
-        settings=settings,
-        seed=seed,
-        cv=cv,
-        test_size=test_size,
-        report=report,
-        checkpoint_every=checkpoint_every,
-        resume=resume,
-        force=force,
-    )
-    run.read(
-        data,
-        target,
-        format=format,
-        header=not no_header,
-        keep=keep,
-        drop=drop,
-        categories=category,
-    )
-    raise typer.Exit(run.go())
+    data: TrainingTable
+    train: Any  # indices of the training rows
+    test: Any  # indices of the rows held out
+
+    def __init__(
+        self,
+        terminal: Terminal,
+        *,
+        out: str,
+        model: str,
+        settings: Sequence[str],
+        seed: int | None,
+        cv: int,
+        test_size: float,
+        report: str | None,
+        checkpoint_every: float,
+        resume: bool,
+        force: bool,
+    ) -> None:
+        self.terminal = terminal
+        self.out = Path(out)
+        self.model_name = model
+        self.settings = list(settings)
+        self.cv = cv
+        self.report = report
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self._checkpoint_path = self.out.with_name(self.out.name + ".checkpoint")
+        self.model = make_model(model, settings, verbose=terminal.verbose)
+        self._check_files(force)
+        if report and not test_size:
+            share = f"{100 * _REPORT_SHARE:.0f} %"
+            terminal.message(f"--report without --test-size: {share} of the rows are held out")
+        self.test_size = test_size or (_REPORT_SHARE if report else 0.0)
+        self.seed = self._seed(seed)
+        self.model.set_params(random_state=self.seed)
+
+    def _check_files(self, force: bool) -> None:
+        """Check before the fit that the files can be written."""
+        for path in [self.out, *([Path(self.report)] if self.report else [])]:
+            if path.is_dir():
+                raise ValueError(f"{path} is a folder: pass a file")
+            if not path.parent.is_dir():
+                raise ValueError(f"there is no folder {path.parent}: create it first")
+            if not os.access(path.parent, os.W_OK):
+                raise ValueError(f"cannot write to the folder {path.parent}")
+        if self._checkpoint_path.exists():
+            if force and not self.resume:
+                self._checkpoint_path.unlink()
+            elif not self.resume:
+                raise ValueError(
+                    f"{self._checkpoint_path} exists from an interrupted run: --resume continues "
+                    "from it, --force starts again"
+                )
+        elif self.out.exists() and not force:
+            raise ValueError(f"{self.out} already exists: --force replaces it")
+
+    def _seed(self, seed: int | None) -> int:
+        if seed is not None:
+            return seed
+        if self.resume and self._checkpoint_path.exists():
+            kept = files.describe(self._checkpoint_path)["notes"].get("run", {}).get("seed")
+            if isinstance(kept, int):
+                return kept
+        return secrets.randbelow(2**31)
+
+    def read(self, path: str, target: str | None, **reading: Any) -> None:
+        """Read the data; the parameters are those of `read_training_table`."""
+        self.data = read_training_table(path, target, **reading)
+        self.data.present(self.terminal)
+        self.train, self.test = np.arange(len(self.data.y)), np.arange(0)
+        if self.test_size:
+            self.train, self.test = hold_out(self.data.y, self.test_size, self.seed)
+
+    def run(self) -> int:
+        """Fit, save and score; return the exit code."""
+        X, y = self.data.X, self.data.y
+        checkpoint = Checkpoint(self._checkpoint_path, self.checkpoint_every, self._identity())
+        began = time.perf_counter()
+        model = fit(
+            clone(self.model),
+            X.iloc[self.train],
+            y[self.train],
+            self.terminal,
+            checkpoint,
+            resume=self.resume,
+        )
+        notes = {**self._notes(), "seconds": time.perf_counter() - began, "scores": {}}
+        classifier = classifier_of(model)
+        interrupted = classifier.stopped_ == "interrupted"
+        notes["stopped"] = classifier.stopped_
+        scores = self._test_scores(model)
+        if scores is not None:
+            notes["scores"]["held_out"] = scores.as_dict()
+        files.save(model, self.out, notes=notes)
+        if interrupted:
+            self._keep(checkpoint, model)
+        else:
+            checkpoint.remove()
+        self._report_fit(classifier, notes["seconds"], scores)
+        if self.cv and not interrupted:
+            interrupted = not self._cross_validate(notes)
+            files.save(model, self.out, notes=notes)
+        if self.report:
+            self._write_report(model, notes)
+        self.terminal.result({**notes, "out": str(self.out), "rounds": classifier.n_estimators_})
+        return INTERRUPTED if interrupted else DONE
+
+    # -- scores --------------------------------------------------------------------------------
+
+    def _test_scores(self, model: Any) -> Scores | None:
+        if not len(self.test):
+            return None
+        return _scored(model, self.data.X.iloc[self.test], self.data.y[self.test])
+
+    def _cross_validate(self, notes: dict[str, Any]) -> bool:
+        """Add the scores of the folds to the notes; return whether all folds were done."""
+        X, y = self.data.X.iloc[self.train], self.data.y[self.train]
+        found: list[Scores] = []
+        folds = make_folds(y, self.cv, 1, self.seed)
+        quiet = Terminal(quiet=True)
+        try:
+            for number, (train, test) in enumerate(folds, start=1):
+                model = fit(
+                    clone(self.model).set_params(verbose=0), X.iloc[train], y[train], quiet,
+                    resume=False,
+                )  # fmt: skip
+                if classifier_of(model).stopped_ == "interrupted":
+                    raise KeyboardInterrupt
+                found.append(_scored(model, X.iloc[test], y[test]))
+                self.terminal.message(f"fold {number} of {self.cv}: {found[-1].summary()}")
+        except KeyboardInterrupt:
+            self.terminal.message(
+                f"cross-validation interrupted after {len(found)} folds; {self.out} is saved"
+            )
+        if found:
+            errors = np.array([scores.error for scores in found])
+            losses = np.array([scores.log_loss for scores in found], dtype=float)
+            notes["scores"]["cross_validation"] = {
+                "folds": len(found),
+                "error": errors.mean(),
+                "error_deviation": errors.std(ddof=1) if len(found) > 1 else None,
+                "log_loss": losses.mean(),
+                "errors": errors.tolist(),
+            }
+            spread = f" ± {100 * errors.std(ddof=1):.2f}" if len(found) > 1 else ""
+            self.terminal.message(
+                f"cross-validation: error {100 * errors.mean():.2f}{spread} %, log loss "
+                f"{losses.mean():.4f}"
+            )
+        return len(found) == self.cv
+
+    # -- notes, messages, report ---------------------------------------------------------------
+
+    def _identity(self) -> dict[str, Any]:
+        """Return what a run must have in common with the one whose checkpoint it continues."""
+        import pandas as pd
+
+        rows = pd.util.hash_pandas_object(self.data.X, index=False).to_numpy()
+        digest = hashlib.sha256(rows.tobytes() + "\0".join(map(str, self.data.y)).encode())
+        return {
+            "model": self.model_name,
+            "settings": self.settings,
+            "seed": self.seed,
+            "test_size": self.test_size,
+            "target": self.data.target,
+            "columns": [[column.name, column.kind] for column in self.data.columns],
+            "data": digest.hexdigest(),
+        }
+
+    def _notes(self) -> dict[str, Any]:
+        data = self.data
+        return {
+            "version": __version__,
+            "model": self.model_name,
+            "settings": self.settings,
+            "seed": self.seed,
+            "data": data.name if data.name.startswith(("sklearn:", "standard")) else
+            Path(data.name).name,
+            "rows": len(self.train),
+            "rows_held_out": len(self.test),
+            "target": data.target,
+            "columns": [{"name": column.name, "kind": column.kind} for column in data.columns],
+            "left_out": [{"name": c.name, "reason": c.reason} for c in data.left_out],
+            "remarks": data.remarks,
+        }  # fmt: skip
+
+    def _keep(self, checkpoint: Checkpoint, model: Any) -> None:
+        """Write a checkpoint of an interrupted fit, if there are rounds left."""
+        classifier = classifier_of(model)
+        if classifier.n_estimators_ < classifier.n_estimators:
+            checkpoint.write(model)
+
+    def _report_fit(self, classifier: Any, seconds: float, scores: Scores | None) -> None:
+        rounds = f"{classifier.n_estimators_} rounds in {format_seconds(seconds)}"
+        size = format_bytes(self.out.stat().st_size)
+        if classifier.stopped_ == "interrupted":
+            self.terminal.message(
+                f"interrupted: {self.out} ({size}) has {rounds}, of {classifier.n_estimators}; "
+                "the same command with --resume continues"
+            )
+        else:
+            self.terminal.message(f"{self.out} ({size}): {rounds}, {classifier.stopped_}")
+        if scores is not None:
+            self.terminal.message(f"held out: {scores.summary()}")
+
+    def _write_report(self, model: Any, notes: dict[str, Any]) -> None:
+        from ..report import write_training_report
+
+        data = self.data
+        classifier = classifier_of(model)
+        facts = {
+            "data": notes["data"],
+            "model": self.model_name,
+            "settings": ", ".join(self.settings) or "default",
+            "rounds": classifier.n_estimators_,
+            "fit": format_seconds(notes["seconds"]),
+            "file": f"{self.out.name}, {format_bytes(self.out.stat().st_size)}",
+            "seed": self.seed,
+        }
+        cross = notes["scores"].get("cross_validation")
+        if cross:
+            facts[f"error in {cross['folds']} folds"] = f"{100 * cross['error']:.2f} %"
+        write_training_report(
+            self.report,
+            model,
+            data.X.iloc[self.test],
+            data.y[self.test],
+            X_train=data.X.iloc[self.train],
+            y_train=data.y[self.train],
+            title=f"{notes['data']}: {data.target}",
+            facts=facts,
+            notes=[*data.left_out_notes(), *(f"{remark}." for remark in data.remarks)],
+        )
+        self.terminal.message(f"report: {self.report}")
+
+
+def _scored(model: Any, X: Any, y: Any) -> Scores:
+    truth = [str(label) for label in y]
+    predicted = [str(label) for label in model.predict(X)]
+    return score(truth, predicted, model.predict_proba(X), classifier_of(model).classes_)

@@ -1,1 +1,1 @@
-"""Comparing classifiers: folds, peers, scores, measurements."""
+"""Comparing classifiers: models and peers by name, folds, scores, time and size."""

@@ -1,4 +1,4 @@
-"""Models on the same folds: every cell is one model on one fold."""
+"""Models on the same folds: a cell is one model on one fold."""
 
 from __future__ import annotations
 
@@ -8,31 +8,28 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import make_pipeline
 
-from ..cli.models import TITLES, make_model, needs_preparation
-from ..preprocessing.categories import TablePreparation
 from ..significance import Comparison, compare
+from .entrants import Entrant, classifier_of
 from .folds import Fold
-from .measuring import file_bytes, pickled_bytes, seconds
-from .peers import RIVALS
+from .measuring import seconds
 from .scores import score
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What was measured of a model on a fold.
+    """Measurements of a model on a fold.
 
     Parameters
     ----------
     error : float
-        Share of wrong test rows.
+        Fraction of the test rows that are misclassified.
     log_loss : float or None
-        Of the test rows; None for a model without probabilities.
+        Log loss on the test rows; None for a model without probabilities.
     fit_seconds, predict_seconds : float
-        Times.
+        Duration of the fit, and of the prediction of the test rows.
     size : int
-        Bytes of the model.
+        Size of the model in bytes.
     """
 
     error: float
@@ -40,90 +37,6 @@ class Cell:
     fit_seconds: float
     predict_seconds: float
     size: int
-
-
-class Entrant:
-    """A model that takes part.
-
-    Parameters
-    ----------
-    key : str
-        Its name on the command line.
-    title : str
-        Its name for people.
-    """
-
-    def __init__(self, key: str, title: str) -> None:
-        self.key = key
-        self.title = title
-
-    def view(self, X: Any) -> Any:
-        """Return a table as the model wants it."""
-        return X
-
-    def make(self, X: Any, seed: int) -> Any:
-        """Return the model, not fitted."""
-        raise NotImplementedError
-
-    def warm_up(self, X: Any, y: Any) -> None:
-        """Do what only the first fit of a process does."""
-
-    def size(self, model: Any) -> int:
-        """Return the bytes of a fitted model."""
-        return pickled_bytes(model)
-
-
-class Own(Entrant):
-    """A model of ours.
-
-    Parameters
-    ----------
-    key : str
-        Its name on the command line.
-    """
-
-    def __init__(self, key: str) -> None:
-        super().__init__(key, TITLES[key])
-
-    def make(self, X: Any, seed: int) -> Any:
-        """Return the model, not fitted."""
-        model = make_model(self.key, random_state=seed)
-        return make_pipeline(TablePreparation(), model) if needs_preparation(model) else model
-
-    def warm_up(self, X: Any, y: Any) -> None:
-        """Fit two rounds, so that no kernel is compiled or loaded while the clock runs."""
-        model = self.make(X, 0)
-        (model[-1] if hasattr(model, "steps") else model).set_params(n_estimators=2)
-        model.fit(X, y).predict(X.iloc[:2])
-
-    def size(self, model: Any) -> int:
-        """Return the bytes of the model file."""
-        return file_bytes(model)
-
-
-class Other(Entrant):
-    """A model of another library.
-
-    Parameters
-    ----------
-    key : str
-        Its name on the command line.
-    """
-
-    def __init__(self, key: str) -> None:
-        self._rival = RIVALS[key]
-        super().__init__(key, self._rival.title)
-
-    def view(self, X: Any) -> Any:
-        """Return a table as the model wants it; some refuse certain names of columns."""
-        renamed = X.set_axis([f"f{number}" for number in range(X.shape[1])], axis=1)
-        return self._rival.view(renamed)
-
-    def make(self, X: Any, seed: int) -> Any:
-        """Return the model, not fitted."""
-        model = self._rival.make(X)
-        seeds = [name for name in model.get_params() if name.split("__")[-1] == "random_state"]
-        return model.set_params(**dict.fromkeys(seeds or ["random_state"], seed))
 
 
 class Contest:
@@ -157,17 +70,17 @@ class Contest:
     def run(
         self, before: Callable[[Entrant, int], None], after: Callable[[Entrant, int], None]
     ) -> bool:
-        """Measure all cells, fold by fold; return whether all were done before Ctrl-C.
+        """Measure all cells, fold by fold.
 
         Parameters
         ----------
         before, after : callable
-            Called with model and number of the fold before and after each cell.
+            Called with the model and the number of the fold before and after each cell.
 
         Returns
         -------
         bool
-            False after Ctrl-C; what was measured until then is in `cells`.
+            Whether all cells were measured; False after Ctrl-C, which keeps the cells so far.
         """
         try:
             for number in range(len(self.folds)):
@@ -186,7 +99,7 @@ class Contest:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 self.cells[entrant.key, number] = self._measured(entrant, number)
-        except Exception as error:  # the other models go on
+        except Exception as error:  # the other models continue
             self.failed[entrant.key] = " ".join(str(error).split()) or type(error).__name__
 
     def _measured(self, entrant: Entrant, number: int) -> Cell:
@@ -198,19 +111,18 @@ class Contest:
             entrant.warm_up(X_train, y_train)
         model = entrant.make(X, self._seed)
         fit_seconds = seconds(lambda: model.fit(X_train, y_train))
-        last = model[-1] if hasattr(model, "steps") else model
-        if getattr(last, "stopped_", None) == "interrupted":
-            raise KeyboardInterrupt  # ours keep the rounds done so far and go on
+        if getattr(classifier_of(model), "stopped_", None) == "interrupted":
+            raise KeyboardInterrupt  # ours return the rounds fitted so far instead of raising
         found: list[Any] = []
         predict_seconds = seconds(lambda: found.append(model.predict(X_test)))
-        labels = present[np.ravel(found[0]).astype(np.int64)]  # CatBoost's are a column
+        labels = present[np.ravel(found[0]).astype(np.int64)]  # CatBoost returns a column
         probabilities = None
         if hasattr(model, "predict_proba"):
             probabilities = np.zeros((len(test), len(self._classes)))
             probabilities[:, present] = model.predict_proba(X_test)
         scores = score(
-            [str(code) for code in self._y[test]],
-            [str(code) for code in labels],
+            [str(number) for number in self._y[test]],
+            [str(number) for number in labels],
             probabilities,
             range(len(self._classes)),
         )
@@ -218,10 +130,10 @@ class Contest:
             scores.error, scores.log_loss, fit_seconds, predict_seconds, entrant.size(model)
         )
 
-    # -- what came of it -----------------------------------------------------------------------
+    # -- results -------------------------------------------------------------------------------
 
     def complete(self) -> tuple[list[Entrant], list[int]]:
-        """Return models and folds such that every one of these models has all of these folds."""
+        """Return models and folds such that each model was measured on each fold."""
         running = [entrant for entrant in self.entrants if entrant.key not in self.failed]
         numbers = [
             number
@@ -234,9 +146,41 @@ class Contest:
         return done, [0] if done else []
 
     def comparison(self) -> Comparison | None:
-        """Return the significance of differences, or None where too little was done."""
+        """Return the significance of the differences; None with fewer than 2 models or folds."""
         entrants, numbers = self.complete()
         if len(entrants) < 2 or len(numbers) < 2:
             return None
         errors = [[self.cells[e.key, number].error for e in entrants] for number in numbers]
         return compare(np.array(errors), [e.title for e in entrants], method="corrected_t")
+
+    def results(self) -> list[dict[str, Any]]:
+        """Return the measurements of the complete models and folds.
+
+        Returns
+        -------
+        list of dict
+            For every model its name and title, its mean error, lists of all measurements by fold,
+            and the p-value of its difference from the best model, or None if there is none.
+        """
+        entrants, numbers = self.complete()
+        comparison = self.comparison()
+        found = []
+        for place, entrant in enumerate(entrants):
+            cells = [self.cells[entrant.key, number] for number in numbers]
+            p_value = None
+            if comparison is not None and place != comparison.best:
+                p_value = float(comparison.p_values[comparison.best, place])
+            found.append(
+                {
+                    "model": entrant.key,
+                    "title": entrant.title,
+                    "error": float(np.mean([cell.error for cell in cells])),
+                    "errors": [cell.error for cell in cells],
+                    "log_losses": [cell.log_loss for cell in cells],
+                    "fit_seconds": [cell.fit_seconds for cell in cells],
+                    "predict_seconds": [cell.predict_seconds for cell in cells],
+                    "bytes": [cell.size for cell in cells],
+                    "p_value_against_best": None if p_value != p_value else p_value,
+                }
+            )
+        return found

@@ -1,4 +1,4 @@
-"""Parts of the data to be held out, the same ones for every model."""
+"""Splits into training and test rows, the same for every model."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def make_folds(y: Any, n_folds: int, n_repeats: int, seed: int) -> list[Fold]:
-    """Return training and test rows of a (repeated) cross-validation.
+    """Return the training and test rows of a (repeated) cross-validation.
 
     Parameters
     ----------
     y : ndarray
         Labels.
     n_folds, n_repeats : int
-        How many folds, and how many times over.
+        Number of folds, and number of repetitions with different folds.
     seed : int
         Seed of the shuffling.
 
     Returns
     -------
     list of (ndarray, ndarray)
-        Numbers of the rows; stratified where every class has enough of them.
+        Indices of the rows; stratified if every class has at least `n_folds` of them.
     """
     if len(y) < n_folds:
         raise ValueError(f"{n_folds} folds need at least {n_folds} rows: there are {len(y)}")
@@ -39,26 +39,29 @@ def make_folds(y: Any, n_folds: int, n_repeats: int, seed: int) -> list[Fold]:
     folds = kind(n_splits=n_folds, n_repeats=n_repeats, random_state=seed)
     parts = list(folds.split(np.zeros(len(y)), y))
     if any(len(np.unique(y[train])) < 2 for train, _ in parts):
-        raise ValueError("a fold has one class only: there are too few rows; use fewer folds")
+        raise ValueError(
+            "the training part of a fold has only one class: use fewer folds or more rows"
+        )
     return parts
 
 
 def hold_out(y: Any, share: float, seed: int) -> Fold:
-    """Return training and test rows of one split.
+    """Return the training and test rows of one split.
 
     Parameters
     ----------
     y : ndarray
         Labels.
     share : float
-        Share of the rows that is held out.
+        Fraction of the rows to hold out.
     seed : int
         Seed of the shuffling.
 
     Returns
     -------
     tuple of (ndarray, ndarray)
-        Numbers of the rows; stratified where every class has two of them.
+        Indices of the rows; stratified if every class has at least two of them and both parts
+        have room for all classes.
     """
     counts = np.unique(y, return_counts=True)[1]
     n_test = int(np.ceil(share * len(y)))

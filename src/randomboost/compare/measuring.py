@@ -1,4 +1,4 @@
-"""What is measured of a classifier: time, size, scores."""
+"""Time and size of a classifier."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .. import files
 
 
 class _Counter:
-    """A file that keeps only its length: some forests are larger than memory twice over."""
+    """A file that keeps only its length: a pickled forest may not fit into memory again."""
 
     size = 0
 
@@ -34,7 +34,7 @@ def pickled_bytes(model: Any) -> int:
     Returns
     -------
     int
-        Bytes.
+        Number of bytes.
     """
     counter = _Counter()
     pickle.Pickler(counter).dump(model)
@@ -42,17 +42,17 @@ def pickled_bytes(model: Any) -> int:
 
 
 def file_bytes(model: Any) -> int:
-    """Return the length of the file of a model of ours.
+    """Return the length of the model file of a randomboost model.
 
     Parameters
     ----------
     model : classifier or Pipeline
-        The model.
+        The fitted model.
 
     Returns
     -------
     int
-        Bytes.
+        Number of bytes.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.rboost"
@@ -61,12 +61,12 @@ def file_bytes(model: Any) -> int:
 
 
 def seconds(call: Callable[[], Any]) -> float:
-    """Return the time of one call.
+    """Return the duration of one call.
 
     Parameters
     ----------
     call : callable
-        What to do.
+        The function to time.
 
     Returns
     -------

@@ -1,6 +1,7 @@
-"""Other libraries' classifiers as they come, to compare with; imported when they are made.
+"""Classifiers of other libraries with their default parameters, for comparison.
 
-The functions take a number of rounds (trees), or None for the library's default.
+The libraries are imported when a classifier is made. The functions take a number of rounds
+(trees), or None for the default of the library.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def catboost(rounds: int | None = None) -> Any:
 
 
 def hist_gradient_boosting(rounds: int | None = None) -> Any:
-    """Return scikit-learn's; its default stops early from 10 000 rows on."""
+    """Return scikit-learn's histogram boosting; by default it stops early above 10 000 rows."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     if rounds is None:
@@ -57,7 +58,7 @@ def random_forest(rounds: int | None = None) -> Any:
 
 
 def svm(rounds: int | None = None) -> Any:
-    """Return a support vector machine; it has neither rounds nor threads nor probabilities."""
+    """Return a support vector machine; it has no rounds, threads or probabilities."""
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import MinMaxScaler
     from sklearn.svm import SVC
@@ -75,7 +76,7 @@ def logistic_regression(rounds: int | None = None) -> Any:
 
 
 def _prepared(make: Callable[[], Any]) -> Callable[[Any], Any]:
-    """Return how to make a model that wants numbers without gaps."""
+    """Return a function that makes a model that takes only numbers without gaps."""
     from sklearn.pipeline import make_pipeline
 
     return lambda X: make_pipeline(TablePreparation(), make())
@@ -89,48 +90,48 @@ def _catboost_for(X: Any) -> Any:
     return catboost().set_params(cat_features=category_columns(X))
 
 
-def _words_for_categories(X: Any) -> Any:
-    """Return a table with words for categories, also for missing ones, as CatBoost wants it."""
-    words = {str(name): X[name].astype(object).fillna("missing") for name in category_columns(X)}
-    return X.assign(**words)
+def _string_categories(X: Any) -> Any:
+    """Return a table whose categories are strings, missing ones too, as CatBoost expects."""
+    strings = {str(name): X[name].astype(object).fillna("missing") for name in category_columns(X)}
+    return X.assign(**strings)
 
 
 @dataclass(frozen=True)
-class Rival:
+class Peer:
     """A classifier of another library.
 
     Parameters
     ----------
     title : str
-        Its name for people.
+        Name to display.
     package : str
-        The package to import.
+        Package to import.
     make : callable
         Takes a table and returns the classifier for it.
     view : callable
-        Takes a table and returns it as the classifier wants it.
-    most_rows : int or None
-        Rows from which on it is left out unless it is asked for.
+        Takes a table and returns it in the form that the classifier takes.
+    max_rows : int or None
+        Number of rows above which it takes part only if it is named.
     """
 
     title: str
     package: str
     make: Callable[[Any], Any]
     view: Callable[[Any], Any] = lambda X: X
-    most_rows: int | None = None
+    max_rows: int | None = None
 
     @property
     def installed(self) -> bool:
-        """Whether the package is there."""
+        """Whether the package is installed."""
         return find_spec(self.package) is not None
 
 
-RIVALS = {
-    "lightgbm": Rival("LightGBM", "lightgbm", lambda X: lightgbm()),
-    "xgboost": Rival("XGBoost", "xgboost", _xgboost_for),
-    "histgb": Rival("HistGradientBoosting", "sklearn", lambda X: hist_gradient_boosting()),
-    "forest": Rival("RandomForest", "sklearn", _prepared(random_forest)),
-    "logistic": Rival("LogisticRegression", "sklearn", _prepared(logistic_regression)),
-    "svm": Rival("SVM", "sklearn", _prepared(svm), most_rows=20_000),
-    "catboost": Rival("CatBoost", "catboost", _catboost_for, _words_for_categories),
+PEERS = {
+    "lightgbm": Peer("LightGBM", "lightgbm", lambda X: lightgbm()),
+    "xgboost": Peer("XGBoost", "xgboost", _xgboost_for),
+    "histgb": Peer("HistGradientBoosting", "sklearn", lambda X: hist_gradient_boosting()),
+    "forest": Peer("RandomForest", "sklearn", _prepared(random_forest)),
+    "logistic": Peer("LogisticRegression", "sklearn", _prepared(logistic_regression)),
+    "svm": Peer("SVM", "sklearn", _prepared(svm), max_rows=20_000),
+    "catboost": Peer("CatBoost", "catboost", _catboost_for, _string_categories),
 }

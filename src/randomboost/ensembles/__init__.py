@@ -1,1 +1,13 @@
 """Fitted models as objects: what predicts, apart from how it was trained."""
+
+from .base import Ensemble
+from .coded_votes import CodedVotes
+from .dichotomies import Dichotomies
+from .projected_learners import ProjectedLearners
+from .shared_trees import SharedTrees
+from .votes import Votes
+
+#: The ensembles by the name that files give them.
+KINDS: dict[str, type[Ensemble]] = {
+    kind.kind: kind for kind in (CodedVotes, Dichotomies, ProjectedLearners, SharedTrees, Votes)
+}

@@ -36,11 +36,12 @@ class Coding(Protocol):
         """Note that round t chose `code`; return the weights to start its solve from."""
         ...
 
-    def effective(self, weights: NDArray, n_rounds: int, *, keep: bool = False) -> NDArray:
-        """Return the effective weights A, shape (n_rounds, n_classes).
+    def prepare(self, n_rounds: int) -> None:
+        """Make ready for many calls of `effective` with up to so many rounds."""
+        ...
 
-        With `keep` what is made for it is kept for calls to come.
-        """
+    def effective(self, weights: NDArray, n_rounds: int) -> NDArray:
+        """Return the effective weights A, shape (n_rounds, n_classes)."""
         ...
 
     def constraints(self, moments: NDArray, which: NDArray[np.int64] | None = None) -> NDArray:
@@ -73,7 +74,8 @@ class AllCodes:
         self._all = np.arange(projection.n_projections)
         self._rows = np.empty((projection.n_projections, 0), dtype=np.float32)
 
-    def _need(self, n_rounds: int) -> None:
+    def prepare(self, n_rounds: int) -> None:
+        """Make the codes of so many rounds."""
         n_classes = self._projection.n_classes
         have = self._rows.shape[1] // n_classes
         if n_rounds <= have:
@@ -94,7 +96,7 @@ class AllCodes:
 
     def codes(self, t: int) -> NDArray:
         """Return the codes of round t, shape (n_classes, n_projections)."""
-        self._need(t + 1)
+        self.prepare(t + 1)
         k = self._projection.n_classes
         return np.ascontiguousarray(self._rows[:, t * k : (t + 1) * k].T, dtype=np.float64)
 
@@ -102,12 +104,10 @@ class AllCodes:
         """Return the weights as they are: all codes of a round count."""
         return weights
 
-    def effective(self, weights: NDArray, n_rounds: int, *, keep: bool = False) -> NDArray:
+    def effective(self, weights: NDArray, n_rounds: int) -> NDArray:
         """Return ``A_tr = sum_v w_v P^(r)_vt``, shape (n_rounds, n_classes)."""
         k = self._projection.n_classes
         used = np.flatnonzero(weights)
-        if keep:
-            self._need(n_rounds)
         if self._rows.shape[1] >= n_rounds * k:
             flat = weighted_sum(self._rows, used, weights[used], n_rounds * k, self._team)
             return flat.reshape(n_rounds, k)
@@ -123,7 +123,7 @@ class AllCodes:
 
     def constraints(self, moments: NDArray, which: NDArray[np.int64] | None = None) -> NDArray:
         """Return ``sum_tr M_tr P^(r)_vt`` for all, or for the given, v (logDual)."""
-        self._need(len(moments))
+        self.prepare(len(moments))
         flat = np.ascontiguousarray(moments).reshape(-1)
         return dots(self._rows, self._all if which is None else which, flat, self._team)
 
@@ -139,15 +139,11 @@ class RoundCodes:
     ----------
     projection : GaussianProjection
         The class-wise matrices.
-    team : ThreadTeam
-        Threads.
     chosen : ndarray of int64
         The codes v_t of the rounds so far.
     """
 
-    def __init__(
-        self, projection: GaussianProjection, team: ThreadTeam, chosen: NDArray[np.int64]
-    ) -> None:
+    def __init__(self, projection: GaussianProjection, chosen: NDArray[np.int64]) -> None:
         self.typical = float(np.sqrt(projection.n_projections))
         self._projection = projection
         self._all = np.arange(projection.n_projections)
@@ -176,7 +172,10 @@ class RoundCodes:
         self._codes[t] = self.codes(t)[:, code]
         return np.append(weights[:t], 0.0)
 
-    def effective(self, weights: NDArray, n_rounds: int, *, keep: bool = False) -> NDArray:
+    def prepare(self, n_rounds: int) -> None:
+        """Do nothing: votes are made of what is there."""
+
+    def effective(self, weights: NDArray, n_rounds: int) -> NDArray:
         """Return ``A_tr = w_t P^(r)_{v_t t}``, shape (n_rounds, n_classes)."""
         return weights[:n_rounds, None] * self._codes[:n_rounds].astype(weights.dtype, copy=False)
 
@@ -216,7 +215,10 @@ class FreeVotes:
         """Add a weight for every class."""
         return np.concatenate([weights[: t * len(self._codes)], np.zeros(len(self._codes))])
 
-    def effective(self, weights: NDArray, n_rounds: int, *, keep: bool = False) -> NDArray:
+    def prepare(self, n_rounds: int) -> None:
+        """Do nothing: votes are made of what is there."""
+
+    def effective(self, weights: NDArray, n_rounds: int) -> NDArray:
         """Return the weights as a matrix, shape (n_rounds, n_classes)."""
         return weights.reshape(-1, len(self._codes))[:n_rounds]
 
@@ -228,3 +230,35 @@ class FreeVotes:
     def offsets(self, moments: NDArray) -> NDArray:
         """Return zeros: a new round has constraints of its own."""
         return np.zeros(len(self._codes))
+
+
+def make_coding(
+    reading: str,
+    projection: GaussianProjection | None,
+    n_classes: int,
+    team: ThreadTeam,
+    chosen: NDArray[np.int64],
+) -> Coding:
+    """Return how weights become votes.
+
+    Parameters
+    ----------
+    reading : {"code", "violation", "free"}
+        One code and one weight a round, Algorithm 2 as printed, or free votes.
+    projection : GaussianProjection or None
+        The class-wise matrices; None for free votes.
+    n_classes : int
+        Number of classes k.
+    team : ThreadTeam
+        Threads.
+    chosen : ndarray of int64
+        The codes of the rounds so far.
+
+    Returns
+    -------
+    Coding
+        The coding.
+    """
+    if projection is None:
+        return FreeVotes(n_classes)
+    return RoundCodes(projection, chosen) if reading == "code" else AllCodes(projection, team)

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..projections.matrices import GaussianProjection
+from ..projections.matrices import GaussianProjection, mixed_rows
 from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
 from ..weak_learners.hypotheses import Stumps
@@ -105,7 +105,7 @@ class StumpScorer:
     """Computes ``F_r(x) = sum_t w_t h_t(P^(r) x)`` for stumps.
 
     The directions of the chosen dimensions are made from the seed once and kept while they are
-    small, else made anew block by block.
+    small, else made again block by block.
 
     Parameters
     ----------
@@ -129,7 +129,6 @@ class StumpScorer:
         n_features: int,
         dtype: np.dtype,
     ) -> None:
-        self._arguments = (projection, stumps, weights, n_features, dtype)
         self._projection = projection
         self._stumps = stumps
         self._thresholds = stumps.thresholds.astype(dtype)
@@ -141,10 +140,6 @@ class StumpScorer:
         self._rounds = max(1, min(_ROUNDS, _BLOCK_BYTES // self._bytes_a_round))
         self._kept: dict[int, NDArray] = {}
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        # directions are made anew from the seed: a pickle does not grow with the classes
-        return type(self), self._arguments
-
     def _directions(self, start: int) -> NDArray:
         if start in self._kept:
             return self._kept[start]
@@ -154,8 +149,9 @@ class StumpScorer:
         for t in range(start, start + len(columns)):
             mix = self._stumps.combinations.get(t)
             if mix is not None:
-                rows = self._projection.rows(mix.columns, shape, np.float64)
-                made[:, t - start] = np.einsum("v,rvj->rj", mix.coefficients, rows)
+                made[:, t - start] = mixed_rows(
+                    self._projection, mix.columns, mix.coefficients, self._n_features
+                )
         directions = np.ascontiguousarray(made.transpose(0, 2, 1))
         if self._bytes_a_round * len(self._stumps) <= _BLOCK_BYTES:
             self._kept[start] = directions

@@ -9,9 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..projections.points import FeaturePoints
+from ..runtime.checked_arrays import Arrays, Taken, floats, need
 from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
-from ..weak_learners.hypotheses import FittedEstimator, Stumps, column_importances
+from ..weak_learners.hypotheses import Stumps, pack
+from ..weak_learners.hypothesis_arrays import hypotheses_from_arrays, hypotheses_to_arrays
+from .base import Ensemble, ModelShape, PlainTables, as_shares
+from .feature_tables import feature_tables
 
 _GRAIN = 1_000_000  # votes below which a second thread does not pay
 
@@ -65,26 +69,6 @@ def vote_scores(X: NDArray, hypotheses: Sequence[Any], votes: NDArray, team: Thr
     return scores
 
 
-def staged_vote_scores(X: NDArray, hypotheses: Sequence[Any], votes: NDArray) -> Iterator[NDArray]:
-    """Yield the scores after every round, adding one vote at a time.
-
-    Parameters
-    ----------
-    X, hypotheses, votes
-        As for `vote_scores`.
-
-    Yields
-    ------
-    ndarray of shape (n_classes, n_samples)
-        The scores.
-    """
-    points = FeaturePoints(X)
-    scores = np.zeros((votes.shape[1], X.shape[0]))
-    for vote, hypothesis in zip(votes, hypotheses, strict=True):
-        scores = scores + np.outer(vote, hypothesis.outputs(points))
-        yield scores
-
-
 def largest_vote_margin(votes: NDArray) -> float:
     """Return the largest difference of two scores that outputs in [-1, 1] could give.
 
@@ -123,13 +107,68 @@ def vote_importances(hypotheses: Sequence[Any], votes: NDArray, n_features: int)
     importances = np.zeros(n_features)
     sizes = np.linalg.norm(votes - votes.mean(axis=1, keepdims=True), axis=1)
     for size, hypothesis in zip(sizes, hypotheses, strict=True):
-        if isinstance(hypothesis, FittedEstimator):
-            columns, part = hypothesis.columns, column_importances(hypothesis)
-        elif hypothesis.combination is not None:
-            mix = hypothesis.combination
-            columns, part = mix.columns, mix.coefficients**2
-        else:
-            columns, part = np.array([hypothesis.column]), np.ones(1)
-        importances[columns] += size * part / part.sum()
-    total = importances.sum()
-    return importances / total if total > 0 else importances
+        part = hypothesis.column_shares()
+        importances[hypothesis.columns_used()] += size * part / part.sum()
+    return as_shares(importances)
+
+
+class Votes(Ensemble):
+    """One weak classifier and a vote for every class a round (AdaBoost, .ECC, shared .MH).
+
+    Parameters
+    ----------
+    hypotheses : sequence
+        Weak classifiers.
+    weights : ndarray of shape (n_rounds, ...)
+        What the method calls its weights.
+    votes : ndarray of shape (n_rounds, n_classes)
+        The votes V.
+    """
+
+    kind = "votes"
+
+    def __init__(self, hypotheses: Sequence[Any], weights: NDArray, votes: NDArray) -> None:
+        self.hypotheses, self.weights, self.votes = pack(hypotheses), weights, votes
+
+    @property
+    def n_rounds(self) -> int:
+        """Number of rounds."""
+        return len(self.hypotheses)
+
+    def scores(self, X: Any, team: ThreadTeam) -> NDArray:
+        """Return the scores, shape (n_classes, n_samples)."""
+        return vote_scores(X, self.hypotheses, self.votes, team)
+
+    def staged_scores(self, X: Any, team: ThreadTeam) -> Iterator[NDArray]:
+        """Yield the scores after every round."""
+        points = FeaturePoints(X)
+        scores = np.zeros((self.votes.shape[1], X.shape[0]))
+        for vote, hypothesis in zip(self.votes, self.hypotheses, strict=True):
+            scores = scores + np.outer(vote, hypothesis.outputs(points))
+            yield scores
+
+    def largest_margin(self) -> float:
+        """Return the largest difference of two scores that outputs in [-1, 1] could give."""
+        return largest_vote_margin(self.votes)
+
+    def importances(self, n_features: int) -> NDArray:
+        """Return how much the weak classifiers on every feature move the scores apart."""
+        return vote_importances(self.hypotheses, self.votes, n_features)
+
+    def to_arrays(self, *, dense: bool) -> tuple[dict[str, Any], Arrays]:
+        """Return the ensemble as arrays."""
+        arrays = hypotheses_to_arrays(self.hypotheses)
+        return {}, arrays | {"weights": self.weights, "votes": floats(self.votes)}
+
+    @classmethod
+    def from_arrays(cls, described: dict[str, Any], taken: Taken, shape: ModelShape) -> Votes:
+        """Return the ensemble that `to_arrays` was given."""
+        hypotheses = hypotheses_from_arrays(taken, shape.n_features)
+        need(len(hypotheses) == shape.n_rounds, "the number of rounds does not fit")
+        weights = taken.real_matrix("weights")
+        need(weights.shape[:1] == (shape.n_rounds,), "its weights do not fit")
+        return cls(hypotheses, weights, taken.real("votes", shape.n_rounds, shape.n_classes))
+
+    def tables(self, shape: ModelShape) -> PlainTables:
+        """Return the weak classifiers and their votes."""
+        return feature_tables([[one] for one in self.hypotheses], shape, self.votes)

@@ -4,52 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from ..ensembles.votes import Votes
 from ..runtime.parallel import ThreadTeam
-from ..training.rounds import Model, Trainer, TrainingData
-from ..training.voting import VoteBoostingClassifier, VoteTrainer
+from ..training.loop import TrainingData
+from ..training.voting import AdaBoostTrainer
+from .classical import ClassicalClassifier
 
 
-class AdaBoostTrainer(VoteTrainer):
-    """The rounds of discrete AdaBoost; weights D sum to 1, labels are -1 and +1."""
-
-    def __init__(self, estimator: Any, data: TrainingData, start: Model, team: ThreadTeam) -> None:
-        self._label = np.where(data.y == 1, 1.0, -1.0)
-        self._weight = data.sample_weight / data.sample_weight.sum()
-        self._log_loss = 0.0
-        self._perfect = False
-        super().__init__(estimator, data, start, team)
-
-    def _add(self, hypothesis: Any, weight: Any, votes: Any) -> Any:
-        outputs = super()._add(hypothesis, weight, votes)
-        self._weight = self._weight * np.exp(-weight * self._label * outputs)
-        total = self._weight.sum()
-        self._weight /= total
-        self._log_loss += float(np.log(total))
-        self._perfect = bool((outputs == self._label).all())
-        return outputs
-
-    def step(self) -> dict[str, float] | str:
-        """Run one round; return its loss and edge, or why there is no further round."""
-        if self._perfect:
-            return "a weak learner classifies all training samples rightly"
-        found = self._learner.fit(self._label * self._weight, self._columns, self._rng())
-        if found is None:
-            return "no weak learner separates any two samples"
-        hypothesis, edge = found
-        if edge <= self._tol:
-            return f"no weak learner has an edge above tol = {self._tol:g}"
-        alpha = 0.5 * float(np.log((1.0 + edge) / max(1.0 - edge, 2e-10)))
-        self._add(hypothesis, alpha, np.array([-0.5, 0.5]) * alpha)
-        return {"loss": self._log_loss, "edge": edge}
-
-
-class AdaBoostClassifier(VoteBoostingClassifier):
+class AdaBoostClassifier(ClassicalClassifier):
     """Discrete AdaBoost for two classes (Freund and Schapire 1997).
 
     For more than two classes use `AdaBoostECCClassifier`, `AdaBoostMHClassifier`,
-    `RBoostRankClassifier` or another method of this package.
+    `RandomBoostClassifier` or another method of this package.
 
     Parameters
     ----------
@@ -63,12 +29,11 @@ class AdaBoostClassifier(VoteBoostingClassifier):
         classifier (or regressor) that takes sample_weight.
     tol : float, default=1e-10
         Training ends when no weak learner has an edge (1 - 2 error) above this.
-    search : {"exact", "histogram"}, default="exact"
-        "exact": all thresholds. "histogram": those between `max_bins` quantile bins a feature.
-    max_bins : int, default=256
-        Bins of ``search="histogram"``.
+    max_bins : int or None, default=None
+        Search the thresholds between this many quantile bins of a feature only; None: all
+        thresholds.
     scale : bool, default=True
-        Scale the features to mean 0 and standard deviation 1; stumps do not care.
+        Scale the features to mean 0 and standard deviation 1; stumps do not depend on it.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied into `sample_weight`. "balanced" gives all classes the
         same total weight, counted with `sample_weight`.
@@ -80,7 +45,7 @@ class AdaBoostClassifier(VoteBoostingClassifier):
     n_iter_no_change : int, default=50
         Patience of early stopping in rounds.
     warm_start : bool, default=False
-        Go on from the rounds of the last fit, up to `n_estimators`.
+        Continue from the rounds of the last fit, up to `n_estimators`.
     random_state : int, RandomState or None, default=None
         Seed of the validation part and of weak learners that draw.
     n_jobs : int or None, default=None
@@ -107,6 +72,8 @@ class AdaBoostClassifier(VoteBoostingClassifier):
         "validation_error" where there is a validation part.
     stopped_ : str
         Why the fit ended.
+    model_ : FittedModel
+        What predicts: how input is prepared, and the ensemble.
 
     Examples
     --------
@@ -117,14 +84,15 @@ class AdaBoostClassifier(VoteBoostingClassifier):
     True
     """
 
+    ensemble_kinds = ("votes",)
+
     def __init__(
         self,
         n_estimators: int = 100,
         *,
         weak_learner: Any = "stump",
         tol: float = 1e-10,
-        search: str = "exact",
-        max_bins: int = 256,
+        max_bins: int | None = None,
         scale: bool = True,
         class_weight: Any = None,
         early_stopping: bool = False,
@@ -138,7 +106,6 @@ class AdaBoostClassifier(VoteBoostingClassifier):
         self.n_estimators = n_estimators
         self.weak_learner = weak_learner
         self.tol = tol
-        self.search = search
         self.max_bins = max_bins
         self.scale = scale
         self.class_weight = class_weight
@@ -150,16 +117,18 @@ class AdaBoostClassifier(VoteBoostingClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _make_trainer(self, data: TrainingData, start: Model, team: ThreadTeam) -> Trainer:
+    def _make_trainer(
+        self, data: TrainingData, start: Votes | None, seed: int, team: ThreadTeam
+    ) -> AdaBoostTrainer:
         if len(self.classes_) > 2:
             # scikit-learn's checks look for the first sentence
             raise ValueError(
                 "Only binary classification is supported. y has "
                 f"{len(self.classes_)} classes: use AdaBoostECCClassifier, AdaBoostMHClassifier, "
-                "AdaBoostMOClassifier, MultiBoostClassifier or RBoostRankClassifier for more "
+                "AdaBoostMOClassifier, MultiBoostClassifier or RandomBoostClassifier for more "
                 "than two"
             )
-        return AdaBoostTrainer(self, data, start, team)
+        return AdaBoostTrainer(self._settings(seed), data, start, team)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

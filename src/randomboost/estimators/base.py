@@ -1,7 +1,8 @@
-"""The scikit-learn face that all boosting classifiers of the package share.
+"""Fitting, as all boosting classifiers of the package do it.
 
-A subclass says how to train (`_make_trainer`) and how to score (see `predictor`); checking,
-encoding, scaling, splitting, stopping, progress and interruption are done here.
+A subclass makes a trainer from its parameters (`_make_trainer`); checking, encoding, scaling,
+splitting, stopping, progress and interruption are done here. What a fitted classifier does is in
+`fitted`.
 """
 
 from __future__ import annotations
@@ -9,63 +10,55 @@ from __future__ import annotations
 import copy
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from numbers import Integral, Real
+from collections.abc import Callable
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_consistent_length,
-    validate_data,
-)
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
 
+from ..ensembles.fitted_model import FittedModel
 from ..losses import Loss, get_loss
 from ..preprocessing.categories import TableEncoding, category_columns, is_table
-from ..preprocessing.labels import class_factors, distinct_labels
+from ..preprocessing.inputs import InputPreparation
+from ..preprocessing.labels import can_stratify, class_factors, distinct_labels
 from ..preprocessing.merging import merge_samples
 from ..preprocessing.scaling import StandardScaling
 from ..runtime.parallel import OneBlasThread, ThreadTeam, resolve_threads
 from ..runtime.progress import Progress
-from ..solvers.corrective import solver_options
-from ..training.rounds import BestRound, Model, Trainer, TrainingData, changed
-from .fitted import BoostingPredictor
+from ..training.loop import History, Schedule, Trainer, TrainingData, finish, run
+from .fitted import FittedClassifier
+from .parameters import (
+    STOPPING,
+    Condition,
+    check_parameters,
+    constraints_of,
+    defaults_of,
+    no_effect,
+)
 
 
 class FitInterruptedWarning(UserWarning):
     """A fit was stopped by Ctrl-C; the model holds the rounds done until then."""
 
 
-class BaseBoostingClassifier(BoostingPredictor):
+class BaseBoostingClassifier(FittedClassifier):
     """Base class; see the subclasses for the parameters."""
 
-    _kept: ClassVar[tuple[str, ...]] = ()  # what a file holds beside the model (see `files`)
-    _parameter_constraints: ClassVar[dict[str, list]] = {
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "weak_learner": [StrOptions({"stump", "real_stump", "wlda", "tree"}), HasMethods("fit")],
-        "loss": [StrOptions({"exponential", "logistic"}), HasMethods(["value", "derivative"])],
-        "nu": [Interval(Real, 0, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "solver_options": [dict, None],
-        "search": [StrOptions({"exact", "histogram"})],
-        "max_bins": [Interval(Integral, 2, 65536, closed="both")],
-        "scale": ["boolean"],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-        "early_stopping": ["boolean"],
-        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
-        "warm_start": ["boolean"],
-        "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
-    }
+    _allowed: ClassVar[dict[str, list]] = {}  # where `parameters.TABLE` does not fit
+    _conditions: ClassVar[tuple[Condition, ...]] = (STOPPING,)
+    _parameter_constraints: ClassVar[dict[str, list]] = {}
 
-    # -- what a subclass says ------------------------------------------------------------------
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__init__" in vars(cls):
+            cls._parameter_constraints = constraints_of(cls)
+
+    # -- what a subclass decides ---------------------------------------------------------------
 
     def _get_loss(self) -> Loss:
         """Return the loss, which sets the scale of the probabilities."""
@@ -75,21 +68,21 @@ class BaseBoostingClassifier(BoostingPredictor):
         """Return the factor s of the probabilities ``softmax(s F)``."""
         return getattr(self._get_loss(), "proba_scale", 1.0)
 
+    def _check_settings(self) -> None:
+        """Raise where parameters do not fit together."""
+        self._get_loss()
+
     def _stops_early(self, n_samples: int, given: bool) -> bool:
         """Whether to stop early, by the number of samples and whether X_val is given."""
         return self.early_stopping
 
-    def _bin_limit(self) -> int | None:
-        """Return the largest number of bins a column, or None for an exact search."""
-        return int(self.max_bins) if self.search == "histogram" else None
+    def _changed_since(self, ensemble: Any, seed: int) -> str | None:
+        """Return a parameter that differs from that of an ensemble to continue from."""
+        return None
 
     @abstractmethod
-    def _make_trainer(self, data: TrainingData, start: Model, team: ThreadTeam) -> Trainer:
-        """Return the trainer; `start` holds the rounds to go on from (warm start)."""
-
-    @abstractmethod
-    def _finish(self, model: Model) -> None:
-        """Set the fitted attributes of the method from the trained model."""
+    def _make_trainer(self, data: TrainingData, start: Any, seed: int, team: ThreadTeam) -> Trainer:
+        """Return the trainer; `start` is the ensemble to continue from (warm start), or None."""
 
     # -- fitting -------------------------------------------------------------------------------
 
@@ -101,6 +94,7 @@ class BaseBoostingClassifier(BoostingPredictor):
         *,
         X_val: Any = None,
         y_val: Any = None,
+        sample_weight_val: Any = None,
         on_round: Callable[[Callable[[], BaseBoostingClassifier]], None] | None = None,
     ) -> BaseBoostingClassifier:
         """Fit the ensemble.
@@ -111,15 +105,17 @@ class BaseBoostingClassifier(BoostingPredictor):
         ----------
         X : array-like of shape (n_samples, n_features)
             Training data (NumPy, pandas, polars; CSR where the method takes it). float32 is
-            worked on as float32. Trees also take missing values and, in pandas tables, columns
-            of categories (see `randomboost.preprocessing.categories`).
+            worked on as float32. `RandomBoostClassifier` also takes missing values and, in pandas
+            tables, columns of categories.
         y : array-like of shape (n_samples,)
             Class labels of any kind.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights; a weight of 2 counts as a sample given twice, 0 as one left out.
         X_val, y_val : array-like, default=None
-            Validation data: its error is noted after every round, and with
+            Validation data: its error is reported after every round, and with
             ``early_stopping=True`` it decides when to stop.
+        sample_weight_val : array-like, default=None
+            Weights of the validation data.
         on_round : callable, default=None
             Called after every round with a function that returns the model so far, a fitted
             estimator of its own: to look at it, or to save it from time to time.
@@ -130,7 +126,7 @@ class BaseBoostingClassifier(BoostingPredictor):
             The fitted estimator.
         """
         work = copy.copy(self)
-        work._fit(X, y, sample_weight, X_val, y_val, on_round)
+        work._fit(X, y, sample_weight, (X_val, y_val, sample_weight_val), on_round)
         self.__dict__ = work.__dict__
         return self
 
@@ -139,82 +135,98 @@ class BaseBoostingClassifier(BoostingPredictor):
         X: Any,
         y: Any,
         sample_weight: Any,
-        X_val: Any,
-        y_val: Any,
+        validation: tuple[Any, Any, Any],
         on_round: Callable[..., None] | None,
     ) -> None:
-        self._validate_params()
-        if self.n_jobs == 0:
-            raise ValueError("n_jobs=0 has no meaning: use None or -1 for all cores, or a number")
-        self._get_loss()
-        solver_options(getattr(self, "solver_options", None))
-        if (X_val is None) != (y_val is None):
-            raise ValueError("X_val and y_val must be given together: one of them is missing")
-        warm = self.warm_start and hasattr(self, "n_estimators_")
-        X, y = self._check_training_input(X, y, warm)
+        check_parameters(self)
+        self._check_validation_parts(*validation)
+        start: FittedModel | None = None
+        if self.warm_start and hasattr(self, "model_"):
+            start = self.model_
+        encoding = self._learn_encoding(X, y) if start is None else start.inputs.encoding
+        inputs = InputPreparation(encoding, None, np.dtype(np.float64))
+        X, y = self._check_training_input(inputs.encoded(X), y, start)
         sample_weight = _check_sample_weight(
             sample_weight, X, dtype=np.float64, ensure_non_negative=True
         )
-        codes = np.searchsorted(self.classes_, y)
-        factors = class_factors(self.class_weight, self.classes_, codes, sample_weight)
-        used = np.flatnonzero(sample_weight * factors[codes] > 0)
-        X, codes, sample_weight = merge_samples(X[used], codes[used], sample_weight[used])
-        val_weight = None
-        if X_val is not None:
-            X_val, y_val = self._check_validation_input(X_val, y_val)
-        early = self._stopping = self._stops_early(len(codes), X_val is not None)
+        labels = np.searchsorted(self.classes_, y)
+        factors = class_factors(self.class_weight, self.classes_, labels, sample_weight)
+        used = np.flatnonzero(sample_weight * factors[labels] > 0)
+        X, labels, sample_weight = merge_samples(X[used], labels[used], sample_weight[used])
+        X_val, y_val, val_weight = self._check_validation_input(inputs, *validation)
+        early = self._stops_early(len(labels), X_val is not None)
         if early and X_val is None:
-            X, X_val, codes, y_val, sample_weight, val_weight = self._split(X, codes, sample_weight)
-        if len(np.unique(codes)) < 2:
+            X, X_val, labels, y_val, sample_weight, val_weight = self._split(
+                X, labels, sample_weight
+            )
+        if len(np.unique(labels)) < 2:
             raise ValueError(
                 "y has training samples of positive weight in fewer than two classes: at least two "
                 "classes are needed" + (", also without the validation part" if early else "")
             )
-        if not warm:
-            self._scaling = StandardScaling.learn(X, sample_weight) if self.scale else None
-            self._seed = self._make_seed()
-            self._dtype = X.dtype
+        if start is None:
+            scaling = StandardScaling.learn(X, sample_weight) if self.scale else None
+            inputs = InputPreparation(encoding, scaling, X.dtype)
+        else:
+            inputs = start.inputs
+            self._refuse_changes(start)
         data = TrainingData(
-            self._scaled(X),
-            codes,
-            sample_weight * factors[codes],
-            None if X_val is None else self._scaled(X_val),
+            inputs.scaled(X),
+            labels,
+            len(self.classes_),
+            sample_weight * factors[labels],
+            None if X_val is None else inputs.scaled(X_val),
             y_val,
             val_weight,
         )
-        if warm:
-            self._need_path("a warm start")
-            self._refuse_changes()
-        start = self._model() if warm else Model()
-        if self.n_estimators < len(start.hypotheses):
-            raise ValueError(
-                f"n_estimators={self.n_estimators} is below the {len(start.hypotheses)} rounds of "
-                "the fitted model: raise it, or set warm_start=False to begin anew"
-            )
-        self._train(data, start, on_round)
+        self._train(data, inputs, start, early, on_round)
+
+    def _check_validation_parts(self, X_val: Any, y_val: Any, weight: Any) -> None:
+        if (X_val is None) != (y_val is None):
+            raise ValueError("X_val and y_val must be given together: one of them is missing")
+        if X_val is None:
+            if weight is not None:
+                raise ValueError("sample_weight_val is for X_val and y_val: pass these too")
+            return
+        default = defaults_of(self)["validation_fraction"]
+        if self.validation_fraction != default:
+            remedy = "it is for fits without X_val"
+            raise no_effect("validation_fraction", self.validation_fraction, default, remedy)
 
     def _make_seed(self) -> int:
         random = check_random_state(self.random_state)
         return int(random.randint(2**31)) << 31 | int(random.randint(2**31))
 
-    def _refuse_changes(self) -> None:
-        """Raise where a parameter was changed that a warm start cannot change."""
-        if bool(self.scale) != (self._scaling is not None):
-            raise changed("scale")
-        if isinstance(self.random_state, Integral) and self._make_seed() != self._seed:
-            raise changed("random_state")
+    def _refuse_changes(self, start: FittedModel) -> None:
+        """Raise where a warm start is not possible."""
+        self._need_stages("a warm start")
+        name = self._changed_since(start.ensemble, start.seed)
+        if bool(self.scale) != (start.inputs.scaling is not None):
+            name = "scale"
+        if isinstance(self.random_state, Integral) and self._make_seed() != start.seed:
+            name = "random_state"
+        if name is not None:
+            raise ValueError(
+                f"{name} differs from that of the fitted model: warm_start needs the same one; set "
+                "warm_start=False to start again"
+            )
+        n_rounds = start.ensemble.n_rounds
+        if self.n_estimators < n_rounds:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} is below the {n_rounds} rounds of the fitted "
+                "model: raise it, or set warm_start=False to start again"
+            )
 
-    def _check_training_input(self, X: Any, y: Any, warm: bool) -> tuple[Any, NDArray]:
-        if not warm:
-            self._encoding = self._learn_encoding(X, y)
-        X = self._encoded(X)
+    def _check_training_input(
+        self, X: Any, y: Any, start: FittedModel | None
+    ) -> tuple[Any, NDArray]:
         if getattr(y, "dtype", None) == np.dtype(object):
             distinct_labels(y, "y")  # scikit-learn looks at the first label only
         X, y = validate_data(
             self,
             X,
             y,
-            reset=not warm,
+            reset=start is None,
             accept_sparse="csr" if self._accept_sparse else False,
             dtype=[np.float64, np.float32],
             order="C",
@@ -222,21 +234,25 @@ class BaseBoostingClassifier(BoostingPredictor):
         )
         check_classification_targets(y)
         classes = distinct_labels(y, "y")
-        if warm and not np.array_equal(classes, self.classes_):
+        if start is not None and not np.array_equal(classes, start.classes):
             raise ValueError(
                 "y has other classes than the fitted model: warm_start needs the same ones; set "
-                "warm_start=False to begin anew"
+                "warm_start=False to start again"
             )
         if len(classes) < 2:
             raise ValueError(
                 f"y has one class only ({classes[0]!s}): at least two classes are needed to fit"
             )
         self.classes_ = classes
-        return X.astype(self._dtype, copy=False) if warm else X, y
+        return X if start is None else X.astype(start.inputs.dtype, copy=False), y
 
-    def _check_validation_input(self, X_val: Any, y_val: Any) -> tuple[Any, NDArray[np.int64]]:
+    def _check_validation_input(
+        self, inputs: InputPreparation, X_val: Any, y_val: Any, weight: Any
+    ) -> tuple[Any, NDArray[np.int64] | None, NDArray | None]:
+        if X_val is None:
+            return None, None, None
         try:
-            X_val = self._checked(X_val)
+            X_val = self._checked(inputs.encoded(X_val))
         except ValueError as error:
             raise ValueError(f"X_val does not fit: {error}") from error
         y_val = np.asarray(y_val)
@@ -245,145 +261,96 @@ class BaseBoostingClassifier(BoostingPredictor):
                 f"y_val has shape {y_val.shape} but X_val has {X_val.shape[0]} rows: pass one "
                 "label a row"
             )
-        return X_val, self._class_numbers(y_val, "y_val")
+        if weight is not None:
+            try:
+                weight = _check_sample_weight(
+                    weight, X_val, dtype=np.float64, ensure_non_negative=True
+                )
+            except ValueError as error:
+                raise ValueError(f"sample_weight_val does not fit: {error}") from error
+            if not weight.any():
+                raise ValueError("sample_weight_val has no positive weight: leave it out")
+        return X_val, self._class_numbers(y_val, "y_val"), weight
 
-    def _split(self, X: Any, codes: NDArray, sample_weight: NDArray) -> tuple[Any, ...]:
+    def _split(self, X: Any, labels: NDArray, sample_weight: NDArray) -> tuple[Any, ...]:
         """Set a validation part aside, stratified where every class has two samples."""
-        n_val = int(np.ceil(self.validation_fraction * len(codes)))
-        if n_val >= len(codes):
+        n_val = int(np.ceil(self.validation_fraction * len(labels)))
+        if n_val >= len(labels):
             raise ValueError(
                 f"validation_fraction={self.validation_fraction} leaves no training sample of "
-                f"{len(codes)}: lower it or set early_stopping=False"
+                f"{len(labels)}: lower it or set early_stopping=False"
             )
-        counts = np.bincount(codes)
-        room = min(n_val, len(codes) - n_val) >= len(counts)
         seed = check_random_state(copy.deepcopy(self.random_state)).randint(2**31)
-        X, X_val, codes, y_val, sample_weight, val_weight = train_test_split(
+        X, X_val, labels, y_val, sample_weight, val_weight = train_test_split(
             X,
-            codes,
+            labels,
             sample_weight,
             test_size=n_val,
             random_state=seed,
-            stratify=codes if room and counts.min() >= 2 else None,
+            stratify=labels if can_stratify(labels, n_val) else None,
         )
-        return X, X_val, codes, y_val, sample_weight, val_weight
+        return X, X_val, labels, y_val, sample_weight, val_weight
 
     def _train(
-        self, data: TrainingData, start: Model, on_round: Callable[..., None] | None
+        self,
+        data: TrainingData,
+        inputs: InputPreparation,
+        start: FittedModel | None,
+        early: bool,
+        on_round: Callable[..., None] | None,
     ) -> None:
-        n_start = len(start.hypotheses)
-        history: list[dict[str, float]] = []
-        best = self._best_before(n_start)
-        self.stopped_ = "still fitting"
+        """Run the rounds and take over their ensemble."""
+        seed = self._make_seed() if start is None else start.seed
+        before = None if start is None else start.ensemble
+        history = History(
+            getattr(self, "train_history_", {}) if before else {},
+            before.n_rounds if before else 0,
+        )
+        schedule = Schedule(self.n_estimators, self.n_iter_no_change if early else None)
         name = type(self).__name__
         with (
             ThreadTeam(resolve_threads(self.n_jobs)) as team,
             OneBlasThread(),  # the team's threads call BLAS side by side
             Progress(name, self.n_estimators, enabled=self.verbose > 0) as progress,
         ):
-            trainer = self._make_trainer(data, start, team)
+            trainer = self._make_trainer(data, before, seed, team)
             progress.say(trainer.note)
 
-            def snapshot() -> BaseBoostingClassifier:
-                return copy.copy(self)._with_rounds(trainer, history, n_start)
+            def fitted(n_rounds: int, stopped: str) -> BaseBoostingClassifier:
+                model = FittedModel(
+                    self.classes_,
+                    self.n_features_in_,
+                    inputs,
+                    seed,
+                    self._probability_scale(),
+                    trainer.ensemble(n_rounds),
+                )
+                return copy.copy(self).set_fitted(model, history.as_arrays(), stopped)
 
-            def after_round(done: int) -> None:
-                progress.update(done, f"loss {history[-1]['loss']:.5g}")
+            def after_round() -> None:
+                progress.update(history.n_rounds, f"loss {history.noted[-1]['loss']:.5g}")
                 if on_round is not None:
-                    on_round(snapshot)
+                    on_round(lambda: fitted(history.n_rounds, "still fitting"))
 
             try:
-                self.stopped_ = self._run_rounds(trainer, data, n_start, history, best, after_round)
-                final_loss = trainer.finish() if history else None
-                if final_loss is not None:
-                    history[-1]["loss"] = final_loss
-                    self._note_validation(trainer, data, history[-1])
+                stopped = run(trainer, data, schedule, history, after_round)
+                finish(trainer, data, history)
             except KeyboardInterrupt:
-                if not history and not n_start:
+                if not history.n_rounds:
                     raise
-                self.stopped_ = "interrupted"
+                stopped = "interrupted"
                 warnings.warn(
-                    f"{name}.fit was interrupted: the model has {n_start + len(history)} of "
+                    f"{name}.fit was interrupted: the model has {history.n_rounds} of "
                     f"{self.n_estimators} rounds",
                     FitInterruptedWarning,
                     stacklevel=4,
                 )
-            progress.finish(n_start + len(history))
-        keep_best = self._stopping and np.isfinite(best.error)
-        n_rounds = best.round if keep_best else n_start + len(history)
+            progress.finish(history.n_rounds)
+        keep_best = early and np.isfinite(history.best_measure)
+        n_rounds = history.best_round if keep_best else history.n_rounds
         if not n_rounds:
-            raise ValueError(f"no weak learner could be fitted: {self.stopped_}; check X, y and nu")
-        self._with_rounds(trainer, history, n_start, n_rounds)
-
-    def _best_before(self, n_start: int) -> BestRound:
-        """Return the best of the rounds that a warm start goes on from."""
-        best = BestRound(n_start)
-        old = getattr(self, "train_history_", {}) if n_start else {}
-        measures = old.get("validation_loss", old.get("validation_error", np.empty(0)))
-        for done, measure in enumerate(measures[:n_start], start=1):
-            best.note(measure, done)
-        return best
-
-    def _with_rounds(
-        self,
-        trainer: Trainer,
-        history: Sequence[dict[str, float]],
-        n_start: int,
-        n_rounds: int | None = None,
-    ) -> BaseBoostingClassifier:
-        """Take over the rounds of a trainer, all of them or the first so many."""
-        self._append_history(history, n_start)
-        self.n_estimators_ = n_start + len(history) if n_rounds is None else n_rounds
-        self._proba_scale = self._probability_scale()
-        self._finish(trainer.model.truncated(self.n_estimators_))
-        return self
-
-    def _run_rounds(
-        self,
-        trainer: Trainer,
-        data: TrainingData,
-        n_start: int,
-        history: list[dict[str, float]],
-        best: BestRound,
-        after_round: Callable[[int], None],
-    ) -> str:
-        """Run rounds, filling `history` and `best`, and return why they ended."""
-        while len(history) < self.n_estimators - n_start:
-            noted = trainer.step()
-            if isinstance(noted, str):
-                return noted
-            done = n_start + len(history) + 1
-            self._note_validation(trainer, data, noted)
-            measure = noted.get("validation_loss", noted.get("validation_error", np.inf))
-            best.note(measure, done)
-            history.append(noted)
-            after_round(done)
-            if self._stopping and done - best.round >= self.n_iter_no_change:
-                return f"no lower validation error for {self.n_iter_no_change} rounds"
-        return "all rounds done"
-
-    def _note_validation(
-        self, trainer: Trainer, data: TrainingData, noted: dict[str, float]
-    ) -> None:
-        """Add the validation error to what is noted of a round, where there is such a part."""
-        if data.y_val is not None:
-            wrong = trainer.validation_scores().argmax(axis=0) != data.y_val
-            noted["validation_error"] = float(np.average(wrong, weights=data.val_weight))
-            loss = trainer.validation_loss()
-            if loss is not None:
-                noted["validation_loss"] = loss
-
-    def _append_history(self, history: Sequence[dict[str, float]], n_start: int) -> None:
-        new = {key: np.array([noted[key] for noted in history]) for key in (history or [{}])[0]}
-        old = getattr(self, "train_history_", {}) if n_start else {}
-        self.train_history_ = {
-            key: np.concatenate([old.get(key, np.full(n_start, np.nan))[:n_start], new[key]])
-            for key in new
-        } or old
-
-    @abstractmethod
-    def _model(self) -> Model:
-        """Return the fitted model in the form that a trainer goes on from."""
+            raise ValueError(f"no weak learner could be fitted: {stopped}; check X, y and nu")
+        self.__dict__ = fitted(n_rounds, stopped).__dict__
 
     def _learn_encoding(self, X: Any, y: Any) -> TableEncoding | None:
         """Return how the categories of a table become numbers, where there are any."""
@@ -393,10 +360,10 @@ class BaseBoostingClassifier(BoostingPredictor):
         if not names:
             return None
         check_consistent_length(X, y)
-        if not self._allows_missing():
+        if not self._allows_missing:
             raise ValueError(
                 f"X has columns of categories, such as {names[0]!r}: make numbers of them, for "
-                "example by sklearn.preprocessing.OneHotEncoder; only trees take them as they are "
-                "(RBoostRankClassifier with weak_learner='tree')"
+                "example by sklearn.preprocessing.OneHotEncoder, or use RandomBoostClassifier, "
+                "which takes them"
             )
         return TableEncoding.learn(X, y)

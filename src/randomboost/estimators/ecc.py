@@ -2,135 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
 
-from ..losses import ExponentialLoss
+from ..ensembles.votes import Votes
 from ..runtime.parallel import ThreadTeam
-from ..solvers.risk import PairwiseRisk
-from ..training.rounds import Model, Trainer, TrainingData
-from ..training.voting import (
-    CLASSICAL_CONSTRAINTS,
-    VoteBoostingClassifier,
-    VoteTrainer,
-    log_ratio,
-    with_outputs,
-)
+from ..training.loop import TrainingData
+from ..training.partitions import ECCTrainer
+from .classical import ClassicalClassifier
 
 
-def random_half(n_classes: int, rng: np.random.Generator) -> NDArray:
-    """Return a partition with half of the classes on either side (Li 2006).
-
-    Parameters
-    ----------
-    n_classes : int
-        Number of classes.
-    rng : numpy.random.Generator
-        Draws it.
-
-    Returns
-    -------
-    ndarray of shape (n_classes,)
-        -1 and +1.
-    """
-    partition = np.ones(n_classes)
-    partition[rng.permutation(n_classes)[: n_classes // 2]] = -1.0
-    return partition
-
-
-def max_cut(between: NDArray, partition: NDArray) -> NDArray:
-    """Return a partition with a large weight between its sides, by moving single classes.
-
-    Parameters
-    ----------
-    between : ndarray of shape (n_classes, n_classes)
-        Weight of the pairs of two classes.
-    partition : ndarray of shape (n_classes,)
-        Where to begin.
-
-    Returns
-    -------
-    ndarray of shape (n_classes,)
-        A partition that no single move improves.
-    """
-    between = between + between.T
-    np.fill_diagonal(between, 0.0)
-    partition = partition.copy()
-    while True:
-        gains = partition * (between @ partition)  # what moving a class adds to the cut
-        gains[np.abs(gains) <= 1e-12 * between.sum()] = 0.0
-        best = int(gains.argmax())
-        if gains[best] <= 0:
-            return partition
-        partition[best] = -partition[best]
-
-
-class ECCTrainer(VoteTrainer):
-    """The rounds of AdaBoost.ECC.
-
-    With scores ``F_l = 1/2 sum_t g_t mu_t(l)`` the weights of the pairs (i, l) are those of the
-    pairwise exponential risk.
-    """
-
-    _needs_scores = True
-
-    def __init__(self, estimator: Any, data: TrainingData, start: Model, team: ThreadTeam) -> None:
-        super().__init__(estimator, data, start, team)
-        self._partition = estimator.partition
-        self._risk = PairwiseRisk(
-            ExponentialLoss(), data.y, self._n_classes, data.sample_weight, "log-sum-exp"
-        )
-        self._first_loss = self._risk.evaluate(np.zeros_like(self._scores))[0]
-        self._signed = self._risk.evaluate(self._scores)[1]
-
-    def _choose_partition(self, rng: np.random.Generator) -> NDArray:
-        if not isinstance(self._partition, str):
-            matrix = np.asarray(self._partition, dtype=np.float64)
-            return matrix[:, len(self.model.hypotheses) % matrix.shape[1]]
-        partition = random_half(self._n_classes, rng)
-        if self._partition == "max-cut":
-            between = np.zeros((self._n_classes, self._n_classes))
-            np.add.at(between, self._data.y, np.maximum(-self._signed, 0.0).T)
-            partition = max_cut(between, partition)
-        return partition
-
-    def step(self) -> dict[str, float] | str:
-        """Run one round; return its loss and edge, or why there is no further round."""
-        rng = np.random.default_rng([self._seed, len(self.model.hypotheses)])
-        partition = self._choose_partition(rng)
-        weights = partition @ self._signed  # 2 mu(y_i) times the weight of pairs that it parts
-        mass = float(np.abs(weights).sum())
-        found = self._learner.fit(weights / mass, self._columns, rng) if mass > 0 else None
-        if found is None:
-            return "no weak learner separates any two samples"
-        hypothesis, edge = found
-        if edge <= self._tol:
-            return f"no weak learner has an edge above tol = {self._tol:g}"
-        alpha, beta = self._vote_sizes(hypothesis, weights / mass, edge)
-        size = max(abs(alpha), abs(beta))
-        if self._learner.discrete:
-            hypothesis = with_outputs(hypothesis, -beta / size, alpha / size)
-        self._add(hypothesis, (alpha, beta), 0.5 * size * partition)
-        loss, self._signed = self._risk.evaluate(self._scores)
-        return {"loss": loss - self._first_loss, "edge": edge}
-
-    def _vote_sizes(self, hypothesis: Any, weights: NDArray, edge: float) -> tuple[float, float]:
-        """Sizes of the positive and of the negative vote."""
-        if not self._learner.discrete:
-            size = log_ratio(1.0 + edge, 1.0 - edge)
-            return size, size
-        positive = hypothesis.outputs(self._points) > 0
-        gained, lost = np.maximum(weights, 0.0), np.maximum(-weights, 0.0)
-        return (
-            log_ratio(float(gained[positive].sum()), float(lost[positive].sum())),
-            log_ratio(float(lost[~positive].sum()), float(gained[~positive].sum())),
-        )
-
-
-class AdaBoostECCClassifier(VoteBoostingClassifier):
+class AdaBoostECCClassifier(ClassicalClassifier):
     """AdaBoost.ECC: error-correcting codes found as the rounds come.
 
     Every round parts the classes into two halves, trains one weak classifier to tell them apart,
@@ -153,12 +38,11 @@ class AdaBoostECCClassifier(VoteBoostingClassifier):
         classifier (or regressor) that takes sample_weight.
     tol : float, default=1e-10
         Training ends when no weak learner has an edge (1 - 2 error) above this.
-    search : {"exact", "histogram"}, default="exact"
-        "exact": all thresholds. "histogram": those between `max_bins` quantile bins a feature.
-    max_bins : int, default=256
-        Bins of ``search="histogram"``.
+    max_bins : int or None, default=None
+        Search the thresholds between this many quantile bins of a feature only; None: all
+        thresholds.
     scale : bool, default=True
-        Scale the features to mean 0 and standard deviation 1; stumps do not care.
+        Scale the features to mean 0 and standard deviation 1; stumps do not depend on it.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied into `sample_weight`. "balanced" gives all classes the
         same total weight, counted with `sample_weight`.
@@ -170,7 +54,7 @@ class AdaBoostECCClassifier(VoteBoostingClassifier):
     n_iter_no_change : int, default=50
         Patience of early stopping in rounds.
     warm_start : bool, default=False
-        Go on from the rounds of the last fit, up to `n_estimators`.
+        Continue from the rounds of the last fit, up to `n_estimators`.
     random_state : int, RandomState or None, default=None
         Seed of the validation part and of weak learners that draw.
     n_jobs : int or None, default=None
@@ -199,6 +83,8 @@ class AdaBoostECCClassifier(VoteBoostingClassifier):
         "validation_error" where there is a validation part.
     stopped_ : str
         Why the fit ended.
+    model_ : FittedModel
+        What predicts: how input is prepared, and the ensemble.
 
     Examples
     --------
@@ -209,10 +95,7 @@ class AdaBoostECCClassifier(VoteBoostingClassifier):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list]] = {
-        **CLASSICAL_CONSTRAINTS,
-        "partition": [StrOptions({"random-half", "max-cut"}), "array-like"],
-    }
+    ensemble_kinds = ("votes",)
 
     def __init__(
         self,
@@ -221,8 +104,7 @@ class AdaBoostECCClassifier(VoteBoostingClassifier):
         partition: Any = "random-half",
         weak_learner: Any = "stump",
         tol: float = 1e-10,
-        search: str = "exact",
-        max_bins: int = 256,
+        max_bins: int | None = None,
         scale: bool = True,
         class_weight: Any = None,
         early_stopping: bool = False,
@@ -237,7 +119,6 @@ class AdaBoostECCClassifier(VoteBoostingClassifier):
         self.partition = partition
         self.weak_learner = weak_learner
         self.tol = tol
-        self.search = search
         self.max_bins = max_bins
         self.scale = scale
         self.class_weight = class_weight
@@ -249,7 +130,9 @@ class AdaBoostECCClassifier(VoteBoostingClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _make_trainer(self, data: TrainingData, start: Model, team: ThreadTeam) -> Trainer:
+    def _make_trainer(
+        self, data: TrainingData, start: Votes | None, seed: int, team: ThreadTeam
+    ) -> ECCTrainer:
         if not isinstance(self.partition, str):
             matrix = np.asarray(self.partition, dtype=np.float64)
             right_shape = matrix.ndim == 2 and matrix.shape[0] == len(self.classes_) and matrix.size
@@ -262,9 +145,12 @@ class AdaBoostECCClassifier(VoteBoostingClassifier):
                     f"partition must have a row for each of the {len(self.classes_)} classes and "
                     "columns of -1 and +1 with both of them in each"
                 )
-        return ECCTrainer(self, data, start, team)
+        return ECCTrainer(self._settings(seed), self.partition, data, start, team)
 
     @property
     def partitions_(self) -> NDArray:
         """Return the partitions of all rounds."""
-        return np.sign(self._votes)
+        check_is_fitted(self)
+        ensemble = self.model_.ensemble
+        assert isinstance(ensemble, Votes)
+        return np.sign(ensemble.votes)

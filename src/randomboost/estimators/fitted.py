@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,73 +18,82 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ..preprocessing.categories import TableEncoding, is_table
+from ..ensembles.fitted_model import FittedModel
 from ..preprocessing.labels import distinct_labels
 from ..runtime.parallel import ThreadTeam, resolve_threads
 
 
-class BoostingPredictor(ClassifierMixin, BaseEstimator, ABC):
+class FittedClassifier(ClassifierMixin, BaseEstimator):
     """The part of a classifier that works on a fitted model."""
 
+    ensemble_kinds: ClassVar[tuple[str, ...]] = ()  # names of the ensembles that it may hold
     _accept_sparse: ClassVar[bool] = False
+    _allows_missing: ClassVar[bool] = False
 
-    _encoding: TableEncoding | None
+    model_: FittedModel
     classes_: NDArray
     n_estimators_: int
     weights_: NDArray
+    train_history_: dict[str, NDArray]
+    stopped_: str
 
-    def _allows_missing(self) -> bool:
-        """Whether the data may have missing values."""
-        return False
+    def set_fitted(
+        self, model: FittedModel, history: dict[str, NDArray], stopped: str
+    ) -> FittedClassifier:
+        """Make this the classifier of a fitted model; `fit` and `randomboost.load` use it.
+
+        Parameters
+        ----------
+        model : FittedModel
+            The model.
+        history : dict of str to ndarray
+            What `train_history_` shows.
+        stopped : str
+            Why the fit ended.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        self.model_, self.classes_ = model, model.classes
+        self.n_features_in_ = model.n_features
+        self.n_estimators_, self.weights_ = model.ensemble.n_rounds, model.ensemble.weights
+        self.train_history_, self.stopped_ = history, stopped
+        return self
+
+    @property
+    def feature_importances_(self) -> NDArray:
+        """Return the importance of every feature; the class describes how it is measured."""
+        check_is_fitted(self)
+        return self.model_.ensemble.importances(self.n_features_in_)
 
     def _finiteness(self, X: Any) -> Any:
         """Return what scikit-learn is to check: missing values are for dense data only."""
-        return "allow-nan" if self._allows_missing() and not sp.issparse(X) else True
-
-    @abstractmethod
-    def _scores(self, X: Any, team: ThreadTeam) -> NDArray:
-        """Return the scores of scaled data, (k, m)."""
-
-    @abstractmethod
-    def _staged_scores(self, X: Any) -> Iterator[NDArray]:
-        """Yield the scores of scaled data after every round, (k, m)."""
-
-    @abstractmethod
-    def _largest_margin(self) -> float:
-        """Return the largest margin that any sample could have."""
+        return "allow-nan" if self._allows_missing and not sp.issparse(X) else True
 
     def _class_numbers(self, y: NDArray, name: str) -> NDArray[np.int64]:
         known = set(self.classes_.tolist())
         for label in distinct_labels(y, name).tolist():
             if label not in known:
                 raise ValueError(
-                    f"{name} has labels that the training data has not, such as {label!s}: leave "
-                    "those samples out"
+                    f"{name} has labels that do not occur in the training data, such as {label!s}: "
+                    "leave those samples out"
                 )
         return np.searchsorted(self.classes_, y)
 
-    @property
-    def _has_stages(self) -> bool:
-        """Whether the model after every round is known: not where its weights were not saved."""
-        path = getattr(self, "_path", None)
-        return path is None or len(path) >= self.n_estimators_
-
-    def _need_path(self, what: str) -> None:
+    def _need_stages(self, what: str) -> None:
         """Raise where the weights after every round are needed but were not saved."""
-        if not self._has_stages:
+        if not self.model_.ensemble.has_stages:
             raise ValueError(
                 f"{what} of a totally corrective model needs its weights after every round, which "
-                "the file that it was loaded from has not: save it with dense=True"
+                "are not in the file that it was loaded from: save it with dense=True"
             )
-
-    def _encoded(self, X: Any) -> Any:
-        """Return a table with numbers in place of categories; all else as it is."""
-        return X if self._encoding is None or not is_table(X) else self._encoding.apply(X)
 
     def _checked(self, X: Any) -> Any:
         return validate_data(
             self,
-            self._encoded(X),
+            X,
             reset=False,
             accept_sparse="csr" if self._accept_sparse else False,
             dtype=[np.float64, np.float32],
@@ -92,20 +101,16 @@ class BoostingPredictor(ClassifierMixin, BaseEstimator, ABC):
             ensure_all_finite=self._finiteness(X),
         )
 
-    def _scaled(self, X: Any) -> Any:
-        X = X.astype(self._dtype, copy=False)
-        if sp.issparse(X):
-            X = X.sorted_indices()  # sums run in the order of the features
-        return X if self._scaling is None else self._scaling.apply(X)
-
     def _prepared(self, X: Any) -> Any:
         check_is_fitted(self)
-        return self._scaled(self._checked(X))
+        inputs = self.model_.inputs
+        return inputs.scaled(self._checked(inputs.encoded(X)))
 
     def _as_decision(self, scores: NDArray) -> NDArray:
+        dtype = self.model_.inputs.dtype
         if len(self.classes_) == 2:
-            return (scores[1] - scores[0]).astype(self._dtype)
-        return np.ascontiguousarray(scores.T).astype(self._dtype, copy=False)
+            return (scores[1] - scores[0]).astype(dtype)
+        return np.ascontiguousarray(scores.T).astype(dtype, copy=False)
 
     def _as_labels(self, decision: NDArray) -> NDArray:
         best = decision > 0 if decision.ndim == 1 else decision.argmax(axis=1)
@@ -114,7 +119,7 @@ class BoostingPredictor(ClassifierMixin, BaseEstimator, ABC):
     def _as_probabilities(self, decision: NDArray) -> NDArray:
         if decision.ndim == 1:
             decision = np.stack([np.zeros_like(decision), decision], axis=1)
-        return softmax(self._proba_scale * decision, axis=1)
+        return softmax(self.model_.probability_scale * decision, axis=1)
 
     def decision_function(self, X: Any) -> NDArray:
         """Return the score of every class.
@@ -131,7 +136,7 @@ class BoostingPredictor(ClassifierMixin, BaseEstimator, ABC):
         """
         X = self._prepared(X)
         with ThreadTeam(resolve_threads(self.n_jobs) if X.shape[0] > 64 else 1) as team:
-            return self._as_decision(self._scores(X, team))
+            return self._as_decision(self.model_.ensemble.scores(X, team))
 
     def predict(self, X: Any) -> NDArray:
         """Return the class with the highest score.
@@ -153,8 +158,9 @@ class BoostingPredictor(ClassifierMixin, BaseEstimator, ABC):
 
         The factor s belongs to the loss: 2 for the exponential loss, 1 for all others. It makes
         the probabilities the true ones at the minimum of the expected pairwise loss, where
-        ``F_y - F_r = log(p_y / p_r) / s``. Boosting drives scores far apart, so on few samples
-        the probabilities tend to be too sure; those of trees with the softmax loss are the best.
+        ``F_y - F_r = log(p_y / p_r) / s``. Boosting drives scores far apart, so with few samples
+        the probabilities tend to be overconfident; those of `RandomBoostClassifier` with its
+        default loss are the best calibrated.
 
         Parameters
         ----------
@@ -167,6 +173,29 @@ class BoostingPredictor(ClassifierMixin, BaseEstimator, ABC):
             Probabilities in the order of `classes_`.
         """
         return self._as_probabilities(self.decision_function(X))
+
+    def predict_topk(self, X: Any, n: int = 5) -> tuple[NDArray, NDArray]:
+        """Return the n most probable classes of every sample, the most probable first.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+        n : int, default=5
+            How many classes; all of them where there are fewer.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples, n)
+            Class labels.
+        probabilities : ndarray of shape (n_samples, n)
+            Their probabilities.
+        """
+        if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
+            raise ValueError(f"n={n!r} is not a number of classes: pass a whole number above 0")
+        probabilities = self.predict_proba(X)
+        order = np.argsort(-probabilities, axis=1, kind="stable")[:, : int(n)]
+        return self.classes_[order], np.take_along_axis(probabilities, order, axis=1)
 
     def staged_decision_function(self, X: Any) -> Iterator[NDArray]:
         """Yield `decision_function` of the model after every round.
@@ -182,9 +211,10 @@ class BoostingPredictor(ClassifierMixin, BaseEstimator, ABC):
             As `decision_function`.
         """
         X = self._prepared(X)
-        self._need_path("a staged prediction")
-        for scores in self._staged_scores(X):
-            yield self._as_decision(scores)
+        self._need_stages("a staged prediction")
+        with ThreadTeam(resolve_threads(self.n_jobs)) as team:
+            for scores in self.model_.ensemble.staged_scores(X, team):
+                yield self._as_decision(scores)
 
     def staged_predict(self, X: Any) -> Iterator[NDArray]:
         """Yield `predict` of the model after every round.
@@ -245,7 +275,7 @@ class BoostingPredictor(ClassifierMixin, BaseEstimator, ABC):
 
         The margin of a sample is the score of its class less the highest score of another,
         divided by the largest value that difference could take: it lies in [-1, 1] and is
-        positive where the sample is classified rightly.
+        positive where the sample is classified correctly.
 
         Parameters
         ----------
@@ -265,13 +295,13 @@ class BoostingPredictor(ClassifierMixin, BaseEstimator, ABC):
             raise ValueError(
                 f"y has shape {y.shape} but X has {X.shape[0]} rows: pass one label a row"
             )
-        codes = self._class_numbers(y, "y")
+        labels = self._class_numbers(y, "y")
         with ThreadTeam(resolve_threads(self.n_jobs)) as team:
-            scores = self._scores(X, team)
+            scores = self.model_.ensemble.scores(X, team)
         samples = np.arange(len(y))
-        own = scores[codes, samples].astype(np.float64)
-        scores[codes, samples] = -np.inf
-        largest = self._largest_margin()
+        own = scores[labels, samples].astype(np.float64)
+        scores[labels, samples] = -np.inf
+        largest = self.model_.ensemble.largest_margin()
         margins = (own - scores.max(axis=0)) / (largest if largest > 0 else 1.0)
         return np.clip(margins, -1.0, 1.0)  # sums of single precision go a little beyond
 
@@ -297,5 +327,5 @@ class BoostingPredictor(ClassifierMixin, BaseEstimator, ABC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._accept_sparse
-        tags.input_tags.allow_nan = self._allows_missing()
+        tags.input_tags.allow_nan = self._allows_missing
         return tags

@@ -2,77 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted
 
+from ..ensembles.base import Ensemble
 from ..runtime.parallel import ThreadTeam
-from ..search.binned import BinnedColumns
-from ..search.joint import JointSearch, first_of_best
-from ..training.rounds import Model, Trainer, TrainingData, changed
-from ..training.side_by_side import DichotomyClassifier, DichotomyTrainer
-from ..training.voting import CLASSICAL_CONSTRAINTS, VoteBoostingClassifier, VoteTrainer, log_ratio
-from ..weak_learners import StumpLearner
-from ..weak_learners.stump import make_stump
+from ..training.loop import Trainer, TrainingData
+from ..training.shared_votes import SharedTrainer
+from ..training.side_by_side import DichotomyTrainer
+from .classical import ClassicalClassifier
 
 
-class SharedTrainer(VoteTrainer):
-    """Rounds with one weak classifier phi and votes in {-1, +1}^k that all classes share.
-
-    The edge ``sum_l v_l sum_i D(i, l) Y_il phi(x_i)`` is the sum over the classes of absolute
-    edges, so the best stump is found from the sums of all classes together. Any other weak
-    learner is fitted for the votes of the best stump, and then given its own best votes.
-    """
-
-    def __init__(self, estimator: Any, data: TrainingData, start: Model, team: ThreadTeam) -> None:
-        n_classes = len(estimator.classes_)
-        self._labels = np.where(data.y == np.arange(n_classes)[:, None], 1.0, -1.0)
-        weight = np.broadcast_to(data.sample_weight, self._labels.shape)
-        self._weight = weight / weight.sum()
-        self._log_loss = 0.0
-        super().__init__(estimator, data, start, team)
-        columns = BinnedColumns(self._points, team, estimator._bin_limit())
-        self._search = JointSearch(columns, team)
-
-    def _add(self, hypothesis: Any, weight: Any, votes: NDArray) -> NDArray:
-        outputs = super()._add(hypothesis, weight, votes)
-        self._weight = self._weight * np.exp(-self._labels * np.outer(votes, outputs))
-        total = self._weight.sum()
-        self._weight /= total
-        self._log_loss += float(np.log(total))
-        return outputs
-
-    def step(self) -> dict[str, float] | str:
-        """Run one round; return its loss and edge, or why there is no further round."""
-        signed = self._weight * self._labels
-        sums = self._search.edge_sums(np.ascontiguousarray(signed.T))[:-1]
-        if not len(sums):
-            return "no weak learner separates any two samples"
-        best = first_of_best(np.abs(sums).sum(axis=1))
-        votes = np.where(sums[best] >= 0, 1.0, -1.0)
-        if isinstance(self._learner, StumpLearner) and self._learner.largest_edge:
-            cut = self._search.cut(best)
-            real = not self._learner.discrete
-            hypothesis, _ = make_stump(self._points, votes @ signed, *cut, real=real)
-        else:
-            found = self._learner.fit(votes @ signed, self._columns, self._rng())
-            if found is None:
-                return "no weak learner separates any two samples"
-            hypothesis = found[0]
-        edges = signed @ hypothesis.outputs(self._points)
-        edge = float(np.abs(edges).sum())
-        if edge <= self._tol:
-            return f"no weak learner has an edge above tol = {self._tol:g}"
-        alpha = log_ratio(0.5 * (1.0 + edge), 0.5 * (1.0 - edge))
-        self._add(hypothesis, alpha, alpha * np.where(edges >= 0, 1.0, -1.0))
-        return {"loss": self._log_loss, "edge": edge}
-
-
-class AdaBoostMHClassifier(DichotomyClassifier, VoteBoostingClassifier):
+class AdaBoostMHClassifier(ClassicalClassifier):
     """AdaBoost.MH: every class against the rest, boosted together.
 
     The weights of all (sample, class) sum to 1, and the label of a pair is +1 where the sample
@@ -95,12 +37,11 @@ class AdaBoostMHClassifier(DichotomyClassifier, VoteBoostingClassifier):
         classifier (or regressor) that takes sample_weight.
     tol : float, default=1e-10
         Training ends when no weak learner has an edge (1 - 2 error) above this.
-    search : {"exact", "histogram"}, default="exact"
-        "exact": all thresholds. "histogram": those between `max_bins` quantile bins a feature.
-    max_bins : int, default=256
-        Bins of ``search="histogram"``.
+    max_bins : int or None, default=None
+        Search the thresholds between this many quantile bins of a feature only; None: all
+        thresholds.
     scale : bool, default=True
-        Scale the features to mean 0 and standard deviation 1; stumps do not care.
+        Scale the features to mean 0 and standard deviation 1; stumps do not depend on it.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied into `sample_weight`. "balanced" gives all classes the
         same total weight, counted with `sample_weight`.
@@ -112,7 +53,7 @@ class AdaBoostMHClassifier(DichotomyClassifier, VoteBoostingClassifier):
     n_iter_no_change : int, default=50
         Patience of early stopping in rounds.
     warm_start : bool, default=False
-        Go on from the rounds of the last fit, up to `n_estimators`.
+        Continue from the rounds of the last fit, up to `n_estimators`.
     random_state : int, RandomState or None, default=None
         Seed of the validation part and of weak learners that draw.
     n_jobs : int or None, default=None
@@ -139,6 +80,8 @@ class AdaBoostMHClassifier(DichotomyClassifier, VoteBoostingClassifier):
         "validation_error" where there is a validation part.
     stopped_ : str
         Why the fit ended.
+    model_ : FittedModel
+        What predicts: how input is prepared, and the ensemble.
 
     Examples
     --------
@@ -149,11 +92,7 @@ class AdaBoostMHClassifier(DichotomyClassifier, VoteBoostingClassifier):
     True
     """
 
-    _kept = ("_shared",)
-    _parameter_constraints: ClassVar[dict[str, list]] = {
-        **CLASSICAL_CONSTRAINTS,
-        "votes": [StrOptions({"per_class", "shared"})],
-    }
+    ensemble_kinds = ("dichotomies", "votes")
 
     def __init__(
         self,
@@ -162,8 +101,7 @@ class AdaBoostMHClassifier(DichotomyClassifier, VoteBoostingClassifier):
         votes: str = "per_class",
         weak_learner: Any = "stump",
         tol: float = 1e-10,
-        search: str = "exact",
-        max_bins: int = 256,
+        max_bins: int | None = None,
         scale: bool = True,
         class_weight: Any = None,
         early_stopping: bool = False,
@@ -178,7 +116,6 @@ class AdaBoostMHClassifier(DichotomyClassifier, VoteBoostingClassifier):
         self.votes = votes
         self.weak_learner = weak_learner
         self.tol = tol
-        self.search = search
         self.max_bins = max_bins
         self.scale = scale
         self.class_weight = class_weight
@@ -190,43 +127,17 @@ class AdaBoostMHClassifier(DichotomyClassifier, VoteBoostingClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _make_trainer(self, data: TrainingData, start: Model, team: ThreadTeam) -> Trainer:
-        if not start.hypotheses:
-            self._shared = self.votes == "shared"
-        if self._shared:
-            return SharedTrainer(self, data, start, team)
-        n_classes = len(self.classes_)
-        return DichotomyTrainer(self, 2.0 * np.eye(n_classes) - 1.0, data, start, team)
+    def _probability_scale(self) -> float:
+        # exp(-Y f) is smallest at f = log(p / (1 - p)) / 2, and two classes score f and -f
+        return 1.0
 
-    def _decode(self, sums: NDArray) -> NDArray:
-        return sums
+    def _make_trainer(self, data: TrainingData, start: Any, seed: int, team: ThreadTeam) -> Trainer:
+        settings = self._settings(seed)
+        if self.votes == "shared":
+            return SharedTrainer(settings, data, start, team)
+        code = 2.0 * np.eye(data.n_classes) - 1.0
+        return DichotomyTrainer(settings, code, None, data, start, team)
 
-    @property
-    def _form(self) -> Any:
-        return VoteBoostingClassifier if self._shared else DichotomyClassifier
-
-    def _finish(self, model: Model) -> None:
-        self._form._finish(self, model)
-
-    def _refuse_changes(self) -> None:
-        super()._refuse_changes()
-        if self._shared != (self.votes == "shared"):
-            raise changed("votes")
-
-    def _model(self) -> Model:
-        return self._form._model(self)
-
-    def _scores(self, X: Any, team: ThreadTeam) -> NDArray:
-        return self._form._scores(self, X, team)
-
-    def _staged_scores(self, X: Any) -> Iterator[NDArray]:
-        return self._form._staged_scores(self, X)
-
-    def _largest_margin(self) -> float:
-        return self._form._largest_margin(self)
-
-    @property
-    def feature_importances_(self) -> NDArray:
-        """Return the share of the weights on every feature."""
-        check_is_fitted(self)
-        return self._form.feature_importances_.fget(self)
+    def _changed_since(self, ensemble: Ensemble, seed: int) -> str | None:
+        wanted = "votes" if self.votes == "shared" else "dichotomies"
+        return None if ensemble.kind == wanted else "votes"

@@ -2,70 +2,24 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
+from ..ensembles.dichotomies import Dichotomies
 from ..runtime.parallel import ThreadTeam
-from ..training.rounds import Model, Trainer, TrainingData, changed
-from ..training.side_by_side import DichotomyClassifier, DichotomyTrainer
-from ..training.voting import CLASSICAL_CONSTRAINTS
+from ..training.loop import TrainingData
+from ..training.output_codes import complete_code, random_code
+from ..training.side_by_side import DichotomyTrainer
+from .classical import ClassicalClassifier
+from .parameters import Condition
 
 MOST_STUMPS = 5_000_000  # rounds times dichotomies that a fit may ask for
 
 
-def complete_code(n_classes: int) -> NDArray:
-    """Return all 2^(k-1) - 1 dichotomies of k classes.
-
-    Parameters
-    ----------
-    n_classes : int
-        Number of classes k.
-
-    Returns
-    -------
-    ndarray of shape (n_classes, 2^(k-1) - 1)
-        -1 and +1; the first class is always +1.
-    """
-    numbers = np.arange(2 ** (n_classes - 1) - 1)
-    bits = (numbers[None, :] >> np.arange(n_classes - 1)[:, None]) & 1
-    return np.vstack([np.ones(len(numbers)), 2.0 * bits - 1.0])
-
-
-def random_code(n_classes: int, size: int, rng: np.random.Generator) -> NDArray:
-    """Return distinct random dichotomies, as many as asked for where there are so many.
-
-    Parameters
-    ----------
-    n_classes : int
-        Number of classes.
-    size : int
-        Number of dichotomies.
-    rng : numpy.random.Generator
-        Draws them.
-
-    Returns
-    -------
-    ndarray of shape (n_classes, at most size)
-        -1 and +1; the first class is always +1.
-    """
-    if n_classes <= 20 and 2 ** (n_classes - 1) - 1 <= 4 * size:
-        code = complete_code(n_classes)
-        return code[:, np.sort(rng.permutation(code.shape[1])[:size])]
-    code = np.empty((n_classes, 0))
-    while code.shape[1] < size:
-        drawn = rng.choice([-1.0, 1.0], (n_classes, size))
-        drawn[0] = 1.0
-        code = np.unique(np.hstack([code, drawn]), axis=1)
-        code = code[:, np.abs(code.sum(axis=0)) < n_classes]
-    return code[:, np.sort(rng.permutation(code.shape[1])[:size])]
-
-
-class AdaBoostMOClassifier(DichotomyClassifier):
+class AdaBoostMOClassifier(ClassicalClassifier):
     """AdaBoost.MO: boosting all dichotomies of an output code side by side.
 
     Every column of the code parts the classes in two; each has its own weak classifier in every
@@ -92,12 +46,11 @@ class AdaBoostMOClassifier(DichotomyClassifier):
         classifier (or regressor) that takes sample_weight.
     tol : float, default=1e-10
         Training ends when no weak learner has an edge (1 - 2 error) above this.
-    search : {"exact", "histogram"}, default="exact"
-        "exact": all thresholds. "histogram": those between `max_bins` quantile bins a feature.
-    max_bins : int, default=256
-        Bins of ``search="histogram"``.
+    max_bins : int or None, default=None
+        Search the thresholds between this many quantile bins of a feature only; None: all
+        thresholds.
     scale : bool, default=True
-        Scale the features to mean 0 and standard deviation 1; stumps do not care.
+        Scale the features to mean 0 and standard deviation 1; stumps do not depend on it.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied into `sample_weight`. "balanced" gives all classes the
         same total weight, counted with `sample_weight`.
@@ -109,7 +62,7 @@ class AdaBoostMOClassifier(DichotomyClassifier):
     n_iter_no_change : int, default=50
         Patience of early stopping in rounds.
     warm_start : bool, default=False
-        Go on from the rounds of the last fit, up to `n_estimators`.
+        Continue from the rounds of the last fit, up to `n_estimators`.
     random_state : int, RandomState or None, default=None
         Seed of the validation part and of weak learners that draw.
     n_jobs : int or None, default=None
@@ -138,6 +91,8 @@ class AdaBoostMOClassifier(DichotomyClassifier):
         "validation_error" where there is a validation part.
     stopped_ : str
         Why the fit ended.
+    model_ : FittedModel
+        What predicts: how input is prepared, and the ensemble.
 
     Examples
     --------
@@ -148,13 +103,13 @@ class AdaBoostMOClassifier(DichotomyClassifier):
     True
     """
 
-    _kept = ("code_", "_code_settings")
-    _parameter_constraints: ClassVar[dict[str, list]] = {
-        **CLASSICAL_CONSTRAINTS,
-        "code": [StrOptions({"complete", "random"})],
-        "code_size": [Interval(Integral, 1, None, closed="left")],
-        "decoding": [StrOptions({"loss", "hamming"})],
-    }
+    ensemble_kinds = ("dichotomies",)
+    _conditions: ClassVar[tuple[Condition, ...]] = (
+        *ClassicalClassifier._conditions,
+        Condition(
+            ("code_size",), lambda estimator: estimator.code == "random", "set code='random'"
+        ),
+    )
 
     def __init__(
         self,
@@ -165,8 +120,7 @@ class AdaBoostMOClassifier(DichotomyClassifier):
         decoding: str = "loss",
         weak_learner: Any = "stump",
         tol: float = 1e-10,
-        search: str = "exact",
-        max_bins: int = 256,
+        max_bins: int | None = None,
         scale: bool = True,
         class_weight: Any = None,
         early_stopping: bool = False,
@@ -183,7 +137,6 @@ class AdaBoostMOClassifier(DichotomyClassifier):
         self.decoding = decoding
         self.weak_learner = weak_learner
         self.tol = tol
-        self.search = search
         self.max_bins = max_bins
         self.scale = scale
         self.class_weight = class_weight
@@ -195,21 +148,33 @@ class AdaBoostMOClassifier(DichotomyClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _make_trainer(self, data: TrainingData, start: Model, team: ThreadTeam) -> Trainer:
-        if not start.hypotheses:
-            self.code_ = self._make_code()
-            self._code_settings = (self.code, self.code_size)
-        return DichotomyTrainer(self, self.code_, data, start, team)
+    def _probability_scale(self) -> float:
+        # exp(-Y f) is smallest at f = log(p / (1 - p)) / 2, and two classes score f and -f
+        return 1.0
 
-    def _refuse_changes(self) -> None:
-        super()._refuse_changes()
-        if (self.code, self.code_size) != self._code_settings:
-            raise changed("code or code_size")
+    @property
+    def code_(self) -> NDArray:
+        """Return the code, -1 and +1, of shape (n_classes, n_dichotomies)."""
+        check_is_fitted(self)
+        ensemble = self.model_.ensemble
+        assert isinstance(ensemble, Dichotomies)
+        return ensemble.code
 
-    def _make_code(self) -> NDArray:
-        n_classes = len(self.classes_)
+    def _make_trainer(
+        self, data: TrainingData, start: Dichotomies | None, seed: int, team: ThreadTeam
+    ) -> DichotomyTrainer:
+        code = self._make_code(data.n_classes, seed)
+        return DichotomyTrainer(self._settings(seed), code, self.decoding, data, start, team)
+
+    def _changed_since(self, ensemble: Dichotomies, seed: int) -> str | None:
+        code = self._make_code(len(ensemble.code), seed)
+        if not np.array_equal(code, ensemble.code):
+            return "code or code_size"
+        return None if self.decoding == ensemble.decoding else "decoding"
+
+    def _make_code(self, n_classes: int, seed: int) -> NDArray:
         if self.code == "random":
-            return random_code(n_classes, self.code_size, np.random.default_rng(self._seed))
+            return random_code(n_classes, self.code_size, np.random.default_rng(seed))
         size = 2 ** (n_classes - 1) - 1
         if size * self.n_estimators > MOST_STUMPS:
             raise ValueError(
@@ -219,11 +184,3 @@ class AdaBoostMOClassifier(DichotomyClassifier):
                 f"{self.code_size}), or fewer rounds"
             )
         return complete_code(n_classes)
-
-    def _decode(self, sums: NDArray) -> NDArray:
-        if self.decoding == "hamming":
-            return self.code_ @ np.sign(sums) / self.code_.shape[1]
-        return np.stack([-logsumexp(-row[:, None] * sums, axis=0) for row in self.code_])
-
-    def _largest_margin(self) -> float:
-        return 2.0 if self.decoding == "hamming" else super()._largest_margin()

@@ -2,105 +2,23 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
-import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
-from scipy.optimize import linprog
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..ensembles.class_votes import Coding, FreeVotes
+from ..ensembles.coded_votes import CodedVotes
 from ..losses import Loss, get_loss
 from ..runtime.parallel import ThreadTeam
-from ..training.column_generation import ProjTrainer
-from ..training.rounds import Model, Trainer, TrainingData
+from ..solvers.corrective import solver_options
+from ..training.column_generation import ColumnSettings, ColumnTrainer
+from ..training.hinge import HingeLoss, HingeTrainer
+from ..training.loop import TrainingData
 from .base import BaseBoostingClassifier
-from .coded import CodedClassifier
+from .parameters import OWN_LOSS, STOPPING, Condition
 
 
-class HingeLoss:
-    """The hinge loss ``max(0, 1 - rho)``; not smooth, so it is minimised as a linear program."""
-
-    proba_scale = 1.0
-
-    def value(self, margins: NDArray) -> NDArray:
-        """Return ``max(0, 1 - margins)``."""
-        return np.maximum(0.0, 1.0 - margins)
-
-    def derivative(self, margins: NDArray) -> NDArray:
-        """Return a subgradient."""
-        return -(margins < 1.0).astype(np.float64)
-
-
-class HingeTrainer(ProjTrainer):
-    """Rounds with the hinge loss: a linear program with one slack a sample, solved by HiGHS.
-
-    The dual weights are the multipliers of the program's constraints.
-    """
-
-    def __init__(
-        self, estimator: Any, coding: Coding, data: TrainingData, start: Model, team: ThreadTeam
-    ) -> None:
-        k, m = len(estimator.classes_), len(data.y)
-        self._share = data.sample_weight / data.sample_weight.sum()
-        self._own = (data.y, np.arange(m))
-        self._wrong = np.ones((k, m), dtype=bool)
-        self._wrong[self._own] = False
-        self._set_dual(np.broadcast_to(self._share / (k - 1), (k, m)))
-        super().__init__(estimator, coding, data, start, team)
-        if start.hypotheses:
-            self._solve(start.weights, len(start.hypotheses), quick=False)
-            self._take(start.weights, len(start.hypotheses))
-
-    def _set_dual(self, dual: NDArray) -> None:
-        self._dual_signed = -np.where(self._wrong, dual, 0.0)
-        self._dual_signed[self._own] = -self._dual_signed.sum(axis=0)
-
-    def _evaluate(
-        self, weights: NDArray, n_rounds: int, *, quick: bool = False
-    ) -> tuple[float, NDArray, NDArray]:
-        """Value of the program, signed weights C from its multipliers, and moments H^T C."""
-        outputs = self._outputs[:n_rounds]
-        scores = self._coding.effective(weights, n_rounds).T @ outputs
-        margins = np.where(self._wrong, scores[self._own] - scores, np.inf)
-        value = float(self._share @ np.maximum(0.0, 1.0 - margins.min(axis=0)))
-        moments = outputs @ self._dual_signed.T
-        return value + self._nu * float(weights.sum()), self._dual_signed, moments
-
-    def _solve(self, weights: NDArray, n_rounds: int, *, quick: bool) -> NDArray:
-        """Solve ``min nu 1^T w + sum_i s_i xi_i`` s.t. ``rho_ir >= 1 - xi_i``, w, xi >= 0."""
-        k, m = self._wrong.shape
-        classes, samples = np.nonzero(self._wrong)
-        rows = np.arange(len(classes))
-        outputs = self._outputs[:n_rounds].T[samples]  # (pairs, rounds)
-        own = self._own[0][samples]
-        blocks = [
-            sp.csr_array(
-                (
-                    outputs[:, t].repeat(2) * np.tile([-1.0, 1.0], len(rows)),
-                    (rows.repeat(2), np.stack([own, classes], axis=1).ravel()),
-                ),
-                shape=(len(rows), k),
-            )
-            for t in range(n_rounds)
-        ]
-        slack = sp.csr_array((-np.ones(len(rows)), (rows, samples)), shape=(len(rows), m))
-        cost = np.concatenate([np.full(n_rounds * k, self._nu), self._share])
-        found = linprog(
-            cost,
-            A_ub=sp.hstack([*blocks, slack], format="csc"),
-            b_ub=-np.ones(len(rows)),
-            method="highs",
-        )
-        dual = np.zeros((k, m))
-        dual[classes, samples] = -found.ineqlin.marginals
-        self._set_dual(dual)
-        return np.maximum(found.x[: n_rounds * k], 0.0)
-
-
-class MultiBoostClassifier(CodedClassifier):
+class MultiBoostClassifier(BaseBoostingClassifier):
     """MultiBoost: one ensemble and a weight vector for every class, by column generation.
 
     The weights W >= 0 in R^(k x T) of ``F_r(x) = sum_t W_rt h_t(x)`` are solved for again after
@@ -135,12 +53,11 @@ class MultiBoostClassifier(CodedClassifier):
         for. "real_stump": the same cut with outputs in [-1, 1]. "wlda": weighted Fisher LDA and
         a stump. "tree": scikit-learn's decision tree with at most 8 leaves. Or any scikit-learn
         classifier (or regressor) that takes sample_weight.
-    search : {"exact", "histogram"}, default="exact"
-        "exact": all thresholds. "histogram": those between `max_bins` quantile bins a feature.
-    max_bins : int, default=256
-        Bins of ``search="histogram"``.
+    max_bins : int or None, default=None
+        Search the thresholds between this many quantile bins of a feature only; None: all
+        thresholds.
     scale : bool, default=True
-        Scale the features to mean 0 and standard deviation 1; stumps do not care.
+        Scale the features to mean 0 and standard deviation 1; stumps do not depend on it.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied into `sample_weight`. "balanced" gives all classes the
         same total weight, counted with `sample_weight`.
@@ -152,7 +69,7 @@ class MultiBoostClassifier(CodedClassifier):
     n_iter_no_change : int, default=50
         Patience of early stopping in rounds.
     warm_start : bool, default=False
-        Go on from the rounds of the last fit, up to `n_estimators`.
+        Continue from the rounds of the last fit, up to `n_estimators`.
     random_state : int, RandomState or None, default=None
         Seed of the validation part and of weak learners that draw.
     n_jobs : int or None, default=None
@@ -179,6 +96,8 @@ class MultiBoostClassifier(CodedClassifier):
         constraint), and "validation_error" where there is a validation part.
     stopped_ : str
         Why the fit ended.
+    model_ : FittedModel
+        What predicts: how input is prepared, and the ensemble.
 
     Examples
     --------
@@ -189,16 +108,19 @@ class MultiBoostClassifier(CodedClassifier):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list]] = {
-        **BaseBoostingClassifier._parameter_constraints,
-        "loss": [
-            StrOptions({"exponential", "hinge", "logistic"}),
-            HasMethods(["value", "derivative"]),
-        ],
+    ensemble_kinds = ("coded votes",)
+    _allowed: ClassVar[dict[str, list]] = {
+        "loss": [StrOptions({"exponential", "hinge", "logistic"}), OWN_LOSS],
         "nu": [Interval(Real, 0, None, closed="neither")],
-        "iterations_per_round": [Interval(Integral, 1, None, closed="left"), None],
-        "stopping": [StrOptions({"objective", "violation"})],
     }
+    _conditions: ClassVar[tuple[Condition, ...]] = (
+        STOPPING,
+        Condition(
+            ("solver_options", "iterations_per_round"),
+            lambda estimator: not estimator._has_hinge,
+            "the hinge loss is solved as a linear program, choose another loss",
+        ),
+    )
 
     def __init__(
         self,
@@ -211,8 +133,7 @@ class MultiBoostClassifier(CodedClassifier):
         solver_options: dict[str, Any] | None = None,
         iterations_per_round: int | None = 10,
         weak_learner: Any = "stump",
-        search: str = "exact",
-        max_bins: int = 256,
+        max_bins: int | None = None,
         scale: bool = True,
         class_weight: Any = None,
         early_stopping: bool = False,
@@ -231,7 +152,6 @@ class MultiBoostClassifier(CodedClassifier):
         self.solver_options = solver_options
         self.iterations_per_round = iterations_per_round
         self.weak_learner = weak_learner
-        self.search = search
         self.max_bins = max_bins
         self.scale = scale
         self.class_weight = class_weight
@@ -243,19 +163,31 @@ class MultiBoostClassifier(CodedClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @property
+    def _has_hinge(self) -> bool:
+        return isinstance(self.loss, str) and self.loss == "hinge"
+
     def _get_loss(self) -> Loss:
-        return HingeLoss() if self.loss == "hinge" else get_loss(self.loss)
+        return HingeLoss() if self._has_hinge else get_loss(self.loss)
 
-    def _coding(self, team: ThreadTeam) -> Coding:
-        return FreeVotes(len(self.classes_))
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        solver_options(self.solver_options)
 
-    def _make_trainer(self, data: TrainingData, start: Model, team: ThreadTeam) -> Trainer:
-        trainer = HingeTrainer if self.loss == "hinge" else ProjTrainer
-        return trainer(self, self._coding(team), data, start, team)
-
-    def _finish(self, model: Model) -> None:
-        super()._finish(model)
-        self.weights_ = np.ascontiguousarray(self._effective.T)
-
-    def _model(self) -> Model:
-        return Model(list(self._hypotheses), self._effective.ravel(), self._path, list(self._codes))
+    def _make_trainer(
+        self, data: TrainingData, start: CodedVotes | None, seed: int, team: ThreadTeam
+    ) -> ColumnTrainer:
+        settings = ColumnSettings(
+            reading="free",
+            n_projections=None,
+            weak_learner=self.weak_learner,
+            loss=self._get_loss(),
+            nu=float(self.nu),
+            stopping=self.stopping,
+            tol=float(self.tol),
+            solver_options=solver_options(self.solver_options),
+            iterations_per_round=self.iterations_per_round,
+            max_bins=self.max_bins,
+            seed=seed,
+        )
+        return (HingeTrainer if self._has_hinge else ColumnTrainer)(settings, data, start, team)

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, ClassVar
 
-import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, StrOptions
 
-from ..ensembles.class_votes import AllCodes, Coding, RoundCodes
-from ..projections.matrices import GaussianProjection
+from ..ensembles.coded_votes import CodedVotes
 from ..runtime.parallel import ThreadTeam
-from ..runtime.random_stream import OUTPUT_STREAM
-from ..training.column_generation import ProjTrainer
-from ..training.rounds import Model, Trainer, TrainingData, changed
+from ..solvers.corrective import solver_options
+from ..training.column_generation import ColumnSettings, ColumnTrainer
+from ..training.loop import TrainingData
 from .base import BaseBoostingClassifier
-from .coded import CodedClassifier
 
 
-class RBoostProjClassifier(CodedClassifier):
+class RBoostProjClassifier(BaseBoostingClassifier):
     """Multi-class boosting by randomly projecting the weak classifiers' outputs (RBoost-proj).
 
     Every class r has its own random matrix P^(r) of n rows and T columns. The outputs
@@ -33,17 +29,12 @@ class RBoostProjClassifier(CodedClassifier):
         Largest number of rounds T. The paper uses 1000.
     n_projections : int, default=1000
         Number n of projected dimensions; the paper takes 1000 = `n_estimators`.
-    projection : {"gaussian"}, default="gaussian"
-        Kind of the matrices: entries N(0, 1) / sqrt(n).
-    correction : {"total"}, default="total"
-        The method is totally corrective by its nature.
-    weak_learner : {"stump", "real_stump", "wlda", "tree"} or estimator, default="stump"
+    weak_learner : {"stump", "real_stump", "wlda"} or estimator, default="stump"
         "stump": decision stump with outputs -1 and +1, searched jointly with the code v; it is
         constant where no cut gains a thousandth over that.
         "real_stump": the same cut with outputs in [-1, 1]. "wlda": weighted Fisher LDA and a
-        stump, for the four codes that look best with plain stumps. "tree": scikit-learn's decision
-        tree with at most 8 leaves, for the code that looks best. Or any scikit-learn classifier
-        (or regressor) that takes sample_weight, in the same way.
+        stump, for the four codes that look best with plain stumps. Or any scikit-learn classifier
+        (or regressor) that takes sample_weight, for the code that looks best.
     loss : {"exponential", "logistic"} or object, default="logistic"
         Loss of the pairwise margins; an object needs ``value(margins)`` and
         ``derivative(margins)``, see `randomboost.losses`.
@@ -75,12 +66,11 @@ class RBoostProjClassifier(CodedClassifier):
         earlier round). None solves fully after every round, as the
         paper does, which takes several times as long. Constraints that the few iterations leave
         above nu count as nu when the next h and v are chosen, as they would after a full solve.
-    search : {"exact", "histogram"}, default="exact"
-        "exact": all thresholds. "histogram": those between `max_bins` quantile bins a feature.
-    max_bins : int, default=256
-        Bins of ``search="histogram"``.
+    max_bins : int or None, default=None
+        Search the thresholds between this many quantile bins of a feature only; None: all
+        thresholds.
     scale : bool, default=True
-        Scale the features to mean 0 and standard deviation 1; stumps do not care.
+        Scale the features to mean 0 and standard deviation 1; stumps do not depend on it.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied into `sample_weight`. "balanced" gives all classes the
         same total weight, counted with `sample_weight`.
@@ -92,7 +82,7 @@ class RBoostProjClassifier(CodedClassifier):
     n_iter_no_change : int, default=50
         Patience of early stopping in rounds.
     warm_start : bool, default=False
-        Go on from the rounds of the last fit, up to `n_estimators`.
+        Continue from the rounds of the last fit, up to `n_estimators`.
     random_state : int, RandomState or None, default=None
         Seed. The same seed gives the same model for any `n_jobs`.
     n_jobs : int or None, default=None
@@ -119,6 +109,8 @@ class RBoostProjClassifier(CodedClassifier):
         "validation_error" where there is a validation part.
     stopped_ : str
         Why the fit ended.
+    model_ : FittedModel
+        What predicts: how input is prepared, and the ensemble.
 
     Examples
     --------
@@ -130,15 +122,9 @@ class RBoostProjClassifier(CodedClassifier):
     True
     """
 
-    _kept = ("_projection", "_selection")
-    _parameter_constraints: ClassVar[dict[str, list]] = {
-        **BaseBoostingClassifier._parameter_constraints,
-        "n_projections": [Interval(Integral, 1, 2**31, closed="left")],
-        "projection": [StrOptions({"gaussian"})],
-        "correction": [StrOptions({"total"})],
-        "iterations_per_round": [Interval(Integral, 1, None, closed="left"), None],
-        "selection": [StrOptions({"violation", "code"})],
-        "stopping": [StrOptions({"objective", "violation"})],
+    ensemble_kinds = ("coded votes",)
+    _allowed: ClassVar[dict[str, list]] = {
+        "weak_learner": [StrOptions({"stump", "real_stump", "wlda"}), HasMethods("fit")],
     }
 
     def __init__(
@@ -146,8 +132,6 @@ class RBoostProjClassifier(CodedClassifier):
         n_estimators: int = 200,
         *,
         n_projections: int = 1000,
-        projection: str = "gaussian",
-        correction: str = "total",
         weak_learner: Any = "stump",
         loss: Any = "logistic",
         nu: float = 1e-4,
@@ -156,8 +140,7 @@ class RBoostProjClassifier(CodedClassifier):
         tol: float = 1e-6,
         solver_options: dict[str, Any] | None = None,
         iterations_per_round: int | None = 10,
-        search: str = "exact",
-        max_bins: int = 256,
+        max_bins: int | None = None,
         scale: bool = True,
         class_weight: Any = None,
         early_stopping: bool = False,
@@ -170,8 +153,6 @@ class RBoostProjClassifier(CodedClassifier):
     ) -> None:
         self.n_estimators = n_estimators
         self.n_projections = n_projections
-        self.projection = projection
-        self.correction = correction
         self.weak_learner = weak_learner
         self.loss = loss
         self.nu = nu
@@ -180,7 +161,6 @@ class RBoostProjClassifier(CodedClassifier):
         self.tol = tol
         self.solver_options = solver_options
         self.iterations_per_round = iterations_per_round
-        self.search = search
         self.max_bins = max_bins
         self.scale = scale
         self.class_weight = class_weight
@@ -214,26 +194,30 @@ class RBoostProjClassifier(CodedClassifier):
         }
         return cls(**{**setting, **parameters})
 
-    def _make_trainer(self, data: TrainingData, start: Model, team: ThreadTeam) -> Trainer:
-        if not start.hypotheses:
-            self._codes = np.empty(0, dtype=np.int64)
-            self._selection = self.selection
-            self._projection = GaussianProjection(
-                self._seed,
-                OUTPUT_STREAM,
-                len(self.classes_),
-                int(self.n_projections),
-            )
-        return ProjTrainer(self, self._coding(team), data, start, team)
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        solver_options(self.solver_options)
 
-    def _coding(self, team: ThreadTeam) -> Coding:
-        if self._selection == "code":
-            return RoundCodes(self._projection, team, self._codes)
-        return AllCodes(self._projection, team)
+    def _make_trainer(
+        self, data: TrainingData, start: CodedVotes | None, seed: int, team: ThreadTeam
+    ) -> ColumnTrainer:
+        settings = ColumnSettings(
+            reading=self.selection,
+            n_projections=int(self.n_projections),
+            weak_learner=self.weak_learner,
+            loss=self._get_loss(),
+            nu=float(self.nu),
+            stopping=self.stopping,
+            tol=float(self.tol),
+            solver_options=solver_options(self.solver_options),
+            iterations_per_round=self.iterations_per_round,
+            max_bins=self.max_bins,
+            seed=seed,
+        )
+        return ColumnTrainer(settings, data, start, team)
 
-    def _refuse_changes(self) -> None:
-        super()._refuse_changes()
-        if self.selection != self._selection:
-            raise changed("selection")
-        if self.n_projections != self._projection.n_projections:
-            raise changed("n_projections")
+    def _changed_since(self, ensemble: CodedVotes, seed: int) -> str | None:
+        if self.selection != ensemble.reading:
+            return "selection"
+        made = ensemble.projection
+        return None if made and made.n_projections == self.n_projections else "n_projections"

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import __version__
+from ..ensembles.base import StumpTable, TreeTable
 from . import c_parts
-from .portable import PortableModel, StumpTable, TreeTable, portable
+from .portable import PortableModel, portable
 
 _WIDTH = 98
 _INTEGERS = ("uint8", "int8", "uint16", "int16", "uint32", "int32")
@@ -78,7 +79,7 @@ def to_c(
     described = portable(model, encoded=encoded)
     writer = _Writer(described, name, _introduction(described, name))
     writer.scaling()
-    writer.values(generated=directions == "seed" and described.gaussian is not None)
+    writer.values(generated=directions == "seed" and described.tables.gaussian is not None)
     writer.members()
     writer.scores()
     return "\n".join(writer.parts)
@@ -156,7 +157,7 @@ class _Writer:
             n_classes=len(model.classes),
             real="float" if self._in_floats else "double",
         )
-        if self._in_floats or getattr(model.members, "rounded", False):
+        if self._in_floats or getattr(model.tables.members, "rounded", False):
             self._put(c_parts.AS_FLOAT)
 
     def _rounded(self, number: str) -> str:
@@ -201,18 +202,18 @@ class _Writer:
                 self._table(part, getattr(model.scaling, part).astype(np.float64))
             scaled = f"({scaled} / @_peak[j] - @_center[j]) / @_spread[j]"
         scaled = f"(@_real)({scaled})"
-        if model.missing and model.n_views > 1:
+        if model.missing and model.tables.n_views > 1:
             scaled = f"x[j] == x[j] ? {scaled} : 0"
         self._put(c_parts.SCALED, scaled=scaled)
 
     def values(self, *, generated: bool) -> None:
         """Add the values that weak classifiers compare."""
         model = self._model
-        if model.rows is None:
+        if model.tables.rows is None:
             return
         if generated:
-            assert model.gaussian is not None
-            projection, rows = model.gaussian
+            assert model.tables.gaussian is not None
+            projection, rows = model.tables.gaussian
             self._table("rows", rows)
             self._put(
                 c_parts.GENERATED_VALUE,
@@ -222,36 +223,36 @@ class _Writer:
                 scale=_number(1.0 / np.sqrt(projection.n_projections)),
             )
             return
-        matrix = model.rows(np.arange(model.n_values))
-        if matrix.nnz == matrix.shape[0] * matrix.shape[1] and model.n_views > 1:
+        matrix = model.tables.rows(np.arange(model.tables.n_values))
+        if matrix.nnz == matrix.shape[0] * matrix.shape[1] and model.tables.n_views > 1:
             self._table("coefficients", matrix.data)
-            self._put(c_parts.DENSE_VALUE, n_values=model.n_values)
+            self._put(c_parts.DENSE_VALUE, n_values=model.tables.n_values)
             return
         self._table("starts", matrix.indptr)
         self._table("features", matrix.indices)
         self._table("coefficients", matrix.data)
-        keeps_missing = model.missing and model.n_views == 1
+        keeps_missing = model.missing and model.tables.n_views == 1
         part = c_parts.MISSING_VALUE if keeps_missing else c_parts.SPARSE_VALUE
-        self._put(part, n_values=model.n_values)
+        self._put(part, n_values=model.tables.n_values)
 
     def members(self) -> None:
         """Add the weak classifiers and the sums of their outputs."""
-        model, members = self._model, self._model.members
+        model, members = self._model, self._model.tables.members
         column = "@_columns[i]" if isinstance(members, StumpTable) else "@_columns[node]"
-        value = f"z[{column}]" if model.rows is None else f"@_value(z, view, {column})"
+        value = f"z[{column}]" if model.tables.rows is None else f"@_value(z, view, {column})"
         if isinstance(members, StumpTable):
             n_members = members.columns.size
             self._stumps(members, value)
         else:
             n_members = len(members.starts) - 1
             self._trees(members, value)
-        if model.votes is None:
+        if model.tables.votes is None:
             self._forest_sums(n_members)
             return
-        self._table("votes", model.votes.astype(np.float64))
-        n_rounds, n_sums = model.votes.shape
-        if model.n_views > 1:
-            term, n_sums = "@_votes[t] * @_output(z, c, t)", model.n_views
+        self._table("votes", model.tables.votes.astype(np.float64))
+        n_rounds, n_sums = model.tables.votes.shape
+        if model.tables.n_views > 1:
+            term, n_sums = "@_votes[t] * @_output(z, c, t)", model.tables.n_views
         elif n_members == n_rounds:
             self._put(c_parts.SHARED_SUMS, n_sums=n_sums, n_rounds=n_rounds)
             return
@@ -277,7 +278,7 @@ class _Writer:
         self._table(
             "numbers", np.where(trees.left < 0, trees.values, trees.thresholds).astype(kind)
         )
-        number = "float" if self._model.votes is None else "double"
+        number = "float" if self._model.tables.votes is None else "double"
         if trees.class_codes is None:
             compared = "@_as_float(value)" if trees.rounded else "value"
             self._put(c_parts.TREE_OUTPUT, number=number, value=value, compared=compared)
@@ -289,10 +290,12 @@ class _Writer:
 
     def _forest_sums(self, n_rounds: int) -> None:
         model = self._model
-        assert model.baseline is not None
-        self._table("baseline", model.baseline)
-        shared = model.n_views == 1
-        values = Template(c_parts.VALUES).substitute(n_values=model.n_values) if shared else ""
+        assert model.tables.baseline is not None
+        self._table("baseline", model.tables.baseline)
+        shared = model.tables.n_views == 1
+        values = (
+            Template(c_parts.VALUES).substitute(n_values=model.tables.n_values) if shared else ""
+        )
         self._put(
             c_parts.SUMS, values=values, n_sums=len(model.classes), n_rounds=n_rounds,
             number="float", first="@_baseline[c]",
@@ -302,14 +305,14 @@ class _Writer:
     def scores(self) -> None:
         """Add the scores and the public functions."""
         model = self._model
-        if model.decoding is None:
+        if model.tables.decoding is None:
             self._put(c_parts.SCORES)
         else:
-            assert model.code is not None
-            self._table("code", model.code.astype(np.int64))
-            loss = model.decoding == "loss"
+            assert model.tables.code is not None
+            self._table("code", model.tables.code.astype(np.int64))
+            loss = model.tables.decoding == "loss"
             part = c_parts.LOSS_SCORES if loss else c_parts.HAMMING_SCORES
-            self._put(part, n_sums=model.code.shape[1])
+            self._put(part, n_sums=model.tables.code.shape[1])
         listed = ",\n    ".join(_label(label) for label in model.classes.tolist())
         self.parts.append(
             f"const char *const {self._name}_labels[{len(model.classes)}] = {{\n    {listed}\n}};\n"

@@ -1,7 +1,7 @@
 """Model files: ``.rboost``, arrays and JSON only, safe to read, the same bits everywhere.
 
-The format is described in docs/file-format.md; `container` has the bytes, `models` what stands in
-them, `weak` and `projected` the parts, `values` labels and parameters.
+The format is described in docs/file-format.md; `container` has the bytes and their checks,
+`packing` what stands in them, `json_values` labels and parameters; ensembles pack themselves.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ import json
 import os
 from typing import Any
 
-from . import container
-from . import fitted_models as models
-from .container import ModelFileError
+from ..runtime.checked_arrays import ModelFileError
+from . import container, packing
 from .json_values import NotSaved, decode, decode_labels
 
 __all__ = ["ModelFileError", "NotSaved", "describe", "load", "save"]
@@ -44,7 +43,7 @@ def save(
     ModelFileError
         If the model cannot be saved, for example because of weak classifiers of the user's own.
     """
-    header, arrays = models.pack(model, dense=dense)
+    header, arrays = packing.pack(model, dense=dense)
     try:
         header["notes"] = json.loads(json.dumps({} if notes is None else notes, allow_nan=False))
     except (TypeError, ValueError) as error:
@@ -66,14 +65,14 @@ def load(path: str | os.PathLike[str]) -> Any:
     -------
     estimator or Pipeline
         The fitted model; its scores are those of the model that was saved, bit for bit.
-        Parameters that were objects are `NotSaved`: predictions need them not.
+        Parameters that were objects are `NotSaved`; predictions do not need them.
 
     Raises
     ------
     ModelFileError
         If the file is damaged, of another kind, or from a later version.
     """
-    return models.unpack(*container.read(path))
+    return packing.unpack(*container.read(path))
 
 
 def describe(path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..runtime.checked_arrays import ModelFileError
 from ..runtime.writing import whole_file
 
 SIGNATURE = b"\x93RBOOST\n"
@@ -34,10 +35,6 @@ _CHECKSUM = 32
 _MOST_DIMENSIONS = 3
 _KINDS = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64"
 _DTYPES = {name: np.dtype(name).newbyteorder("<") for name in _KINDS.split()}
-
-
-class ModelFileError(ValueError):
-    """A model file is damaged, of another kind, or from a later version; or cannot be made."""
 
 
 def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .container import ModelFileError
+from ..runtime.checked_arrays import ModelFileError
 
 _PLAIN = (str, bool, int, float)
 _MOST_BYTES = 1 << 28  # of an array of strings, each as long as the longest

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
@@ -21,7 +19,7 @@ import randomboost
 from .. import datasets
 from ..datasets import Split
 from ..datasets.digits import digits_split
-from ..training import ranking as rank_trainer
+from ..training import stopwatch
 
 TRAINING_FILE = "+train"  # suffix of sets of which only LIBSVM's training file is used
 GRID = 100  # points per side of a boundary figure
@@ -188,10 +186,10 @@ def run(cell: Cell, nu: float | None = None, threads: int | None = None) -> dict
         return _time(cell, threads)
     part = parts(cell.set, cell.repeat, cell.sources)
     model = make(cell, part.X.shape[1], nu, threads)
-    with _correction_time() as spent:
+    with stopwatch.measured() as spent:
         result = _fitted(model, part.X, part.y)
     if cell.measure == "correction":
-        result["correction_cpu"] = spent[0]
+        result["correction_cpu"] = spent["weights"]
     began = time.perf_counter()
     labels = model.predict(part.X_test)
     result["predict_seconds"] = time.perf_counter() - began
@@ -222,36 +220,6 @@ def _fitted(model: Any, X: NDArray, y: NDArray) -> dict[str, Any]:
     }
     rounds = int(model.n_estimators_)
     return {**noted, "rounds": rounds, "stopped": model.stopped_, "versions": versions}
-
-
-@contextmanager
-def _correction_time() -> Iterator[list[float]]:
-    """Sum up the CPU time that RBoost-rank spends on the weights (step 4 of Algorithm 1)."""
-    spent = [0.0]
-
-    def timed(function: Any) -> Any:
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            began = time.process_time()
-            try:
-                return function(*args, **kwargs)
-            finally:
-                spent[0] += time.process_time() - began
-
-        return wrapper
-
-    places = [
-        (rank_trainer.RankTrainer, "_correct"),
-        (rank_trainer.RankTrainer, "finish"),
-        (rank_trainer, "stagewise_weight"),
-    ]
-    before = [getattr(place, name) for place, name in places]
-    for (place, name), function in zip(places, before, strict=True):
-        setattr(place, name, timed(function))
-    try:
-        yield spent
-    finally:
-        for (place, name), function in zip(places, before, strict=True):
-            setattr(place, name, function)
 
 
 def _validate(cell: Cell, threads: int | None) -> dict[str, Any]:

@@ -80,13 +80,13 @@ def class_factors(
     return factors
 
 
-def can_stratify(labels: NDArray, n_validation: int) -> bool:
+def can_stratify(labels: NDArray[np.int64], n_validation: int) -> bool:
     """Return whether a split can be stratified: both parts have room for all classes.
 
     Parameters
     ----------
-    labels : ndarray of shape (n_samples,)
-        Labels or class numbers.
+    labels : ndarray of int64 of shape (n_samples,)
+        Class numbers.
     n_validation : int
         Number of samples in the validation part.
 
@@ -95,6 +95,6 @@ def can_stratify(labels: NDArray, n_validation: int) -> bool:
     bool
         Whether every class has two samples, and no part fewer samples than there are classes.
     """
-    counts = np.unique(labels, return_counts=True)[1]
+    counts = np.bincount(labels)
     room = min(n_validation, len(labels) - n_validation) >= len(counts)
     return bool(room and counts.min() >= 2)

@@ -6,9 +6,11 @@ Except for those of the user, projections are not stored: their rows are compute
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..runtime.random_stream import DATA_STREAM, normals
@@ -133,32 +135,100 @@ class GivenProjection:
         return self.matrices[:, indices, columns[0] : columns[1]].astype(dtype)
 
 
+KINDS = ("gaussian", "sparse", "axis", "lda", "mixed")
+
+
 def mixed_rows(
     projection: Any, columns: NDArray[np.int64], coefficients: NDArray, n_features: int
 ) -> NDArray:
-    """Return a linear combination of rows, for every class.
+    """Return a linear combination of rows of all matrices.
 
     Parameters
     ----------
     projection : GaussianProjection, CodedProjection or GivenProjection
-        The class-wise matrices.
+        The matrices.
     columns : ndarray of int64
-        Numbers of the rows, which are columns of the projected points.
-    coefficients : ndarray of shape (len(columns),)
+        Which rows (projected dimensions).
+    coefficients : ndarray
         Their coefficients.
     n_features : int
         Number of features.
 
     Returns
     -------
-    ndarray of float64 of shape (n_classes, n_features)
-        One direction per class.
+    ndarray of shape (n_classes, n_features)
+        ``sum_v c_v P^(r)[v]`` for every class r.
     """
     rows = projection.rows(columns, (0, n_features), np.float64)
     return np.einsum("v,rvj->rj", coefficients, rows)
 
 
-KINDS = ("gaussian", "sparse", "axis", "lda", "mixed")
+def class_wise_mixtures(
+    projection: Any,
+    used: NDArray[np.int64],
+    mixes: dict[int, Any],
+    n_features: int,
+    dtype: np.dtype,
+) -> dict[str, Any]:
+    """Return how the values of every class are made: rows of its matrix, and mixtures of them.
+
+    Parameters
+    ----------
+    projection : GaussianProjection, CodedProjection or GivenProjection
+        The matrices.
+    used : ndarray of int64
+        The rows that are used by themselves.
+    mixes : dict of int to Combination
+        Mixtures of rows, numbered from ``len(used)`` on.
+    n_features : int
+        Number of features.
+    dtype : dtype
+        Precision of the result.
+
+    Returns
+    -------
+    dict
+        "n_views", "rows" and "gaussian" of `ensembles.base.PlainTables`.
+    """
+
+    def rows(numbers: NDArray[np.int64]) -> Any:
+        plain = used[np.where(numbers < len(used), numbers, 0)] if len(used) else numbers * 0
+        made = projection.rows(plain, (0, n_features), dtype)
+        for place in np.flatnonzero(numbers >= len(used)):
+            mix = mixes[int(numbers[place])]
+            made[:, place] = mixed_rows(projection, mix.columns, mix.coefficients, n_features)
+        return sp.csr_array(made.reshape(-1, n_features))
+
+    gaussian = isinstance(projection, GaussianProjection) and not mixes
+    return {
+        "n_views": projection.n_classes,
+        "rows": rows,
+        "gaussian": (projection, used) if gaussian else None,
+    }
+
+
+def split_kind(projection: Any) -> tuple[Any, float | None]:
+    """Return the kind of the parameter `projection`, and the density that it may name.
+
+    Parameters
+    ----------
+    projection : str, tuple or object
+        One of `KINDS`, ``("sparse", density)``, or an object with `matrices`.
+
+    Returns
+    -------
+    tuple of (str or object, float or None)
+        The kind and the share of nonzeros of a sparse direction.
+    """
+    if not isinstance(projection, tuple):
+        return projection, None
+    if len(projection) == 2 and projection[0] == "sparse":
+        density = projection[1]
+        if isinstance(density, Real) and 0 < float(density) <= 1:
+            return "sparse", float(density)
+    raise ValueError(
+        f"projection={projection!r}: a tuple must be ('sparse', density) with a density in (0, 1]"
+    )
 
 
 def _direction_counts(kind: str, n_projections: int, n_features: int) -> dict[str, int]:
@@ -175,24 +245,21 @@ def _direction_counts(kind: str, n_projections: int, n_features: int) -> dict[st
 
 
 def make_directions(
-    kind: str,
+    kind: Any,
     seed: int,
     n_projections: int,
-    density: float | None,
     data: tuple[Any, NDArray[np.int64], NDArray],
 ) -> Directions:
     """Return the directions of a kind of projection.
 
     Parameters
     ----------
-    kind : str
-        One of `KINDS`.
+    kind : str or tuple
+        One of `KINDS`, or ``("sparse", density)``.
     seed : int
         Seed.
     n_projections : int
         Number of directions besides the single features, divided among the families.
-    density : float or None
-        Share of nonzeros in a sparse direction.
     data : tuple
         Scaled features, class numbers and sample weights, for discriminants.
 
@@ -202,6 +269,7 @@ def make_directions(
         The directions.
     """
     X, y, weight = data
+    kind, density = split_kind(kind)
     counts = _direction_counts(kind, n_projections, X.shape[1])
     lda = find_discriminants(X, y, weight, seed, counts.get("lda", 0))
     return Directions(seed, X.shape[1], counts, density, lda)
@@ -212,17 +280,17 @@ def make_projection(
     seed: int,
     n_classes: int,
     n_projections: int,
-    density: float | None,
     data: tuple[Any, NDArray[np.int64], NDArray],
 ) -> Any:
     """Return the class-wise matrices of a kind of projection.
 
     Parameters
     ----------
-    kind : str or object
-        One of `KINDS`, or an object with the method ``matrices(n_classes, n_projections,
-        n_features, seed)`` that returns an array of shape (n_classes, n_projections, n_features).
-    seed, n_projections, density, data
+    kind : str, tuple or object
+        One of `KINDS`, ``("sparse", density)``, or an object with the method
+        ``matrices(n_classes, n_projections, n_features, seed)`` that returns an array of shape
+        (n_classes, n_projections, n_features).
+    seed, n_projections, data
         As for `make_directions`.
     n_classes : int
         Number of classes.
@@ -232,7 +300,7 @@ def make_projection(
     GaussianProjection, CodedProjection or GivenProjection
         The matrices.
     """
-    if not isinstance(kind, str):
+    if not isinstance(kind, str | tuple):
         n_features = data[0].shape[1]
         given = np.asarray(kind.matrices(n_classes, n_projections, n_features, seed))
         if given.ndim != 3 or given.shape[0] != n_classes or given.shape[2] != n_features:
@@ -247,20 +315,18 @@ def make_projection(
         return GivenProjection(given.astype(np.float64), seed)
     if kind == "gaussian":
         return GaussianProjection(seed, DATA_STREAM, n_classes, n_projections)
-    directions = make_directions(kind, seed, n_projections, density, data)
+    directions = make_directions(kind, seed, n_projections, data)
     return CodedProjection(seed, n_classes, n_projections, directions)
 
 
-def changed_parameter(
-    made: Any, kind: Any, n_projections: int, density: float | None
-) -> str | None:
+def changed_parameter(made: Any, kind: Any, n_projections: int) -> str | None:
     """Return which parameter no longer fits the projections of a model.
 
     Parameters
     ----------
     made : Projection or SharedView
         The projections of the model.
-    kind, n_projections, density
+    kind, n_projections
         As for `make_projection`.
 
     Returns
@@ -268,6 +334,7 @@ def changed_parameter(
     str or None
         The first such parameter. The effect of `n_projections` on a user's object is unknown.
     """
+    kind, density = split_kind(kind)
     if isinstance(made, GivenProjection) or not isinstance(kind, str):
         same = isinstance(made, GivenProjection) and not isinstance(kind, str)
         return None if same else "projection"
@@ -283,4 +350,4 @@ def changed_parameter(
         or getattr(made, "n_projections", n_projections) != n_projections
     ):
         return "n_projections"
-    return "density" if "sparse" in counts and density != directions.density else None
+    return "projection" if "sparse" in counts and density != directions.density else None

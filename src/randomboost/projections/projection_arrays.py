@@ -1,4 +1,4 @@
-"""Projections as JSON and arrays, and back: mostly a seed and some counts."""
+"""Projections and directions as JSON and arrays, and back: mostly a seed and some counts."""
 
 from __future__ import annotations
 
@@ -7,25 +7,23 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..files.container import ModelFileError
-from ..trees.views import ClassView, SharedView
-from ..weak_learners.hypothesis_arrays import Arrays, Taken, count, floats, ints, need
+from ..runtime.checked_arrays import Arrays, ModelFileError, Taken, count, floats, ints, need
 from .directions import FAMILIES, Directions
 from .matrices import CodedProjection, GaussianProjection, GivenProjection
 
 
-def pack(projection: Any) -> tuple[dict[str, Any], Arrays]:
-    """Return a projection, or how trees see samples, as JSON and arrays.
+def projection_to_arrays(projection: Any) -> tuple[dict[str, Any], Arrays]:
+    """Return class-wise matrices as JSON and arrays.
 
     Parameters
     ----------
-    projection : object
-        One of those of `randomboost.projections.matrices` and `randomboost.trees.views`.
+    projection : GaussianProjection, CodedProjection or GivenProjection
+        The matrices.
 
     Returns
     -------
     tuple of (dict, dict of str to ndarray)
-        What `unpack` takes.
+        What `projection_from_arrays` takes.
     """
     if isinstance(projection, GaussianProjection):
         return {
@@ -38,17 +36,58 @@ def pack(projection: Any) -> tuple[dict[str, Any], Arrays]:
         return {"kind": "given", "seed": projection.seed}, {
             "projection.matrices": floats(projection.matrices)
         }
-    if isinstance(projection, ClassView):
-        inner, arrays = pack(projection.projection)
-        return {"kind": "class view", "of": inner}, arrays
-    if not isinstance(projection, CodedProjection | SharedView):
-        raise ModelFileError(f"a projection of type {type(projection).__name__} cannot be saved")
-    directions = projection.directions
-    coded = isinstance(projection, CodedProjection)
+    if isinstance(projection, CodedProjection):
+        described, arrays = directions_to_arrays(projection.directions)
+        own = {"kind": "coded", "seed": projection.seed, "n_projections": projection.n_projections}
+        return own | described, arrays
+    raise ModelFileError(f"a projection of type {type(projection).__name__} cannot be saved")
+
+
+def projection_from_arrays(described: Any, taken: Taken, n_classes: int, n_features: int) -> Any:
+    """Return the matrices that `projection_to_arrays` was given.
+
+    Parameters
+    ----------
+    described : object
+        JSON.
+    taken : Taken
+        The arrays.
+    n_classes, n_features : int
+        Numbers of classes and features.
+
+    Returns
+    -------
+    GaussianProjection, CodedProjection or GivenProjection
+        The matrices.
+    """
+    need(isinstance(described, dict), "its projection is not described")
+    kind, seed = described.get("kind"), count(described, "seed", 2**63 - 1)
+    if kind == "given":
+        matrices = taken.real("projection.matrices", n_classes, None, n_features)
+        return GivenProjection(matrices, seed)
+    need(kind in ("gaussian", "coded"), "its projection is of no known kind")
+    n_projections = count(described, "n_projections", 2**31 - 1)
+    need(n_projections > 0, "its projection is empty")
+    if kind == "gaussian":
+        return GaussianProjection(seed, count(described, "stream", 255), n_classes, n_projections)
+    directions = directions_from_arrays(described, taken, n_features)
+    return CodedProjection(seed, n_classes, n_projections, directions)
+
+
+def directions_to_arrays(directions: Directions) -> tuple[dict[str, Any], Arrays]:
+    """Return directions as JSON and arrays.
+
+    Parameters
+    ----------
+    directions : Directions
+        The directions.
+
+    Returns
+    -------
+    tuple of (dict, dict of str to ndarray)
+        What `directions_from_arrays` takes.
+    """
     described = {
-        "kind": "coded" if coded else "shared view",
-        "seed": projection.seed,
-        "n_projections": getattr(projection, "n_projections", len(directions)),
         "direction_seed": directions.seed,
         "counts": directions.counts,
         "density": directions.density,
@@ -61,7 +100,23 @@ def pack(projection: Any) -> tuple[dict[str, Any], Arrays]:
     }
 
 
-def _directions(described: dict[str, Any], taken: Taken, n_features: int) -> Directions:
+def directions_from_arrays(described: dict[str, Any], taken: Taken, n_features: int) -> Directions:
+    """Return the directions that `directions_to_arrays` was given.
+
+    Parameters
+    ----------
+    described : dict
+        JSON.
+    taken : Taken
+        The arrays.
+    n_features : int
+        Number of features.
+
+    Returns
+    -------
+    Directions
+        The directions.
+    """
     counts, density = described.get("counts"), described.get("density")
     need(isinstance(counts, dict) and counts, "its directions have no families")
     assert isinstance(counts, dict)
@@ -80,43 +135,6 @@ def _directions(described: dict[str, Any], taken: Taken, n_features: int) -> Dir
     seed = count(described, "direction_seed", 2**63 - 1)
     few = 3 if density is None else max(1, round(density * n_features))
     need(counts.get("sparse", 0) * few <= 2**28, "it has too many directions")
-    return Directions(seed, n_features, counts, density, lda)
-
-
-def unpack(described: Any, taken: Taken, n_classes: int, n_features: int) -> Any:
-    """Return the projection that `pack` was given.
-
-    Parameters
-    ----------
-    described : object
-        JSON.
-    taken : Taken
-        The arrays.
-    n_classes, n_features : int
-        Numbers of classes and features.
-
-    Returns
-    -------
-    object
-        The projection.
-    """
-    need(isinstance(described, dict), "its projection is not described")
-    kind = described.get("kind")
-    if kind == "class view":
-        inner = unpack(described.get("of"), taken, n_classes, n_features)
-        need(not isinstance(inner, SharedView | ClassView), "its views are nested")
-        return ClassView(inner, n_features)
-    seed = count(described, "seed", 2**63 - 1)
-    if kind == "given":
-        matrices = taken.real("projection.matrices", n_classes, None, n_features)
-        return GivenProjection(matrices, seed)
-    need(kind in ("gaussian", "coded", "shared view"), "its projection is of no known kind")
-    n_projections = count(described, "n_projections", 2**31 - 1)
-    need(n_projections > 0, "its projection is empty")
-    if kind == "gaussian":
-        return GaussianProjection(seed, count(described, "stream", 255), n_classes, n_projections)
-    directions = _directions(described, taken, n_features)
+    directions = Directions(seed, n_features, counts, density, lda)
     need(len(directions) > 0, "its projection is empty")
-    if kind == "coded":
-        return CodedProjection(seed, n_classes, n_projections, directions)
-    return SharedView(seed, n_classes, directions)
+    return directions

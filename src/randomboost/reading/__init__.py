@@ -1,9 +1,9 @@
-"""Tables from files: formats, kinds of columns, the target.
+"""Reading tables from files: formats, kinds of columns, the target.
 
-Nothing of this is needed to use the classifiers; the command line reads its data with it.
+The command line reads its data with this package; the classifiers do not need it.
 """
 
-from .columns import Column, LeftOut, choose_columns, feature_table, label_words
+from .columns import Column, LeftOut, choose_columns, feature_table, label_strings
 from .errors import DataError
 from .rows import Rows, Table, open_rows, read_table
 from .target import class_labels, find_target
@@ -18,7 +18,7 @@ __all__ = [
     "class_labels",
     "feature_table",
     "find_target",
-    "label_words",
+    "label_strings",
     "open_rows",
     "read_table",
 ]

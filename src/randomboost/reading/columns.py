@@ -1,4 +1,4 @@
-"""Which columns of a table are features, of which kind, and which are better left out."""
+"""The columns of a table: which are features, of which kind, and which are left out."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ NUMBER, FLAG, CATEGORY, DATE = "number", "flag", "category", "date"
 KINDS = (NUMBER, FLAG, CATEGORY, DATE)
 _FLAGS = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0}
 _IDENTIFIER = re.compile(r"(.*[\W_])?(id|index|uuid|guid|key|column_1|unnamed: 0)", re.IGNORECASE)
-_ALL_DIFFERENT = 0.9  # share of different words from which on a column tells rows apart only
-_FEW_ROWS = 20  # in fewer rows all words may well be different
+_ALL_DISTINCT = 0.9  # fraction of distinct values above which a column identifies rows
+_FEW_ROWS = 20  # with fewer rows all values may well be distinct
 _WHOLE, _DECIMAL = re.compile(r"-?[0-9]{1,18}"), re.compile(r"-?[0-9]+\.[0-9]*")
-_UNCLEAR_DATE = re.compile(r"\d{1,4}[/.]\d{1,2}[/.]\d{1,4}( .*)?")
+_AMBIGUOUS_DATE = re.compile(r"\d{1,4}[/.]\d{1,2}[/.]\d{1,4}( .*)?")
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class Column:
     Parameters
     ----------
     name : str
-        Its name in the table.
+        Name of the column.
     kind : str
-        One of `KINDS`: how its cells become numbers or categories.
+        One of `KINDS`: how its cells are converted.
     """
 
     name: str
@@ -40,14 +40,14 @@ class Column:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A column that is no feature.
+    """A column that is not a feature.
 
     Parameters
     ----------
     name : str
-        Its name in the table.
+        Name of the column.
     reason : str
-        Why.
+        Why it is left out.
     """
 
     name: str
@@ -68,11 +68,11 @@ def choose_columns(
     frame : DataFrame
         The table.
     keep : collection of str
-        Columns to be features whatever they look like.
+        Columns to use even if they look useless.
     drop : collection of str
         Columns to leave out.
     categories : collection of str
-        Columns of numbers that are names of categories.
+        Columns of numbers to treat as categories.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def choose_columns(
         if reason is None and name not in keep:
             reason = _why_not(frame[name], name, kind)
         if reason is None and kind is None:
-            raise DataError(f"--keep {name!r}: its cells are neither numbers, words nor dates")
+            raise DataError(f"--keep {name!r}: its cells are neither numbers, text nor dates")
         if reason is None:
             columns.append(Column(name, str(kind)))
         else:
@@ -127,8 +127,8 @@ def feature_table(frame: Any, columns: Collection[Column]) -> Any:
     return pd.DataFrame(made, index=frame.index)
 
 
-def label_words(values: Any) -> Any:
-    """Return the cells of a column as words, one for each value whatever its type.
+def label_strings(values: Any) -> Any:
+    """Return the cells of a column as strings that do not depend on the type of the column.
 
     Parameters
     ----------
@@ -138,27 +138,27 @@ def label_words(values: Any) -> Any:
     Returns
     -------
     Series of object
-        Words; None where a cell is missing. The numbers 1 and 1.0 are both "1".
+        Strings; None where a cell is missing. The numbers 1 and 1.0 are both "1".
     """
     import pandas as pd
 
-    codes, different = pd.factorize(values)
-    words = np.array([*(_word(value) for value in different), None], dtype=object)
-    return pd.Series(words[codes], index=values.index, name=values.name, dtype=object)
+    places, distinct = pd.factorize(values)
+    strings = np.array([*(_string(value) for value in distinct), None], dtype=object)
+    return pd.Series(strings[places], index=values.index, name=values.name, dtype=object)
 
 
-def _word(value: Any) -> str | None:
+def _string(value: Any) -> str | None:
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() else repr(float(value))
-    word = str(value).strip()
-    return None if word in MISSING else word
+    text = str(value).strip()
+    return None if text in MISSING else text
 
 
 # -- kinds -------------------------------------------------------------------------------------
 
 
 def _kind(values: Any) -> str | None:
-    """Return the kind of a column, or None for what is no feature at all."""
+    """Return the kind of a column, or None if it cannot be a feature."""
     import pandas as pd
 
     dtype = values.dtype
@@ -172,57 +172,57 @@ def _kind(values: Any) -> str | None:
         return None if pd.api.types.is_complex_dtype(dtype) else NUMBER
     known = values.dropna()
     if pd.api.types.is_string_dtype(dtype) and dtype.kind != "O":
-        return _kind_of_words(known)
+        return _kind_of_text(known)
     if not len(known):
         return NUMBER
     if all(isinstance(value, (bool, np.bool_)) for value in known):
         return FLAG
     if any(isinstance(value, (list, dict, bytes, np.ndarray, pd.Timedelta)) for value in known):
         return None
-    return _kind_of_words(known)
+    return _kind_of_text(known)
 
 
-def _kind_of_words(known: Any) -> str:
+def _kind_of_text(known: Any) -> str:
     import pandas as pd
 
-    words = label_words(known).dropna()
-    if not len(words):
+    strings = label_strings(known).dropna()
+    if not len(strings):
         return NUMBER
-    if words.str.lower().isin(["true", "false"]).all():
+    if strings.str.lower().isin(["true", "false"]).all():
         return FLAG
-    if pd.to_numeric(words, errors="coerce").notna().all():
+    if pd.to_numeric(strings, errors="coerce").notna().all():
         return NUMBER
-    if pd.to_datetime(words, errors="coerce", format="ISO8601", utc=True).notna().all():
+    if pd.to_datetime(strings, errors="coerce", format="ISO8601", utc=True).notna().all():
         return DATE
     return CATEGORY
 
 
 def _why_not(values: Any, name: str, kind: str | None) -> str | None:
-    """Return why a column is better left out, or None."""
+    """Return why a column should be left out, or None."""
     if kind is None:
-        return "its cells are neither numbers, words nor dates"
+        return "its cells are neither numbers, text nor dates"
     known = values.dropna()
     if not len(known):
         return "empty"
-    n_different = known.nunique()
-    if n_different == 1 and len(known) == len(values):
-        return "always the same"
+    n_distinct = known.nunique()
+    if n_distinct == 1 and len(known) == len(values):
+        return "constant"
     if kind == CATEGORY:
-        return _why_not_words(label_words(known), n_different)
-    if kind == NUMBER and n_different == len(values) > _FEW_ROWS:
+        return _why_not_text(label_strings(known), n_distinct)
+    if kind == NUMBER and n_distinct == len(values) > _FEW_ROWS:
         numbers = _numbers(values)
         if np.array_equal(numbers, np.round(numbers)):
             steps = np.diff(numbers)
             if _IDENTIFIER.fullmatch(name) or (steps == 1).all():
-                return "an identifier: counts the rows or names them"
+                return "an identifier: it numbers the rows"
     return None
 
 
-def _why_not_words(words: Any, n_different: int) -> str | None:
-    if words.map(_UNCLEAR_DATE.fullmatch).notna().all():
-        return "dates in an unclear form: write YYYY-MM-DD"
-    if len(words) > _FEW_ROWS and n_different > _ALL_DIFFERENT * len(words):
-        return "an identifier: (nearly) every row has another word"
+def _why_not_text(strings: Any, n_distinct: int) -> str | None:
+    if strings.map(_AMBIGUOUS_DATE.fullmatch).notna().all():
+        return "dates in an ambiguous format: use YYYY-MM-DD"
+    if len(strings) > _FEW_ROWS and n_distinct > _ALL_DISTINCT * len(strings):
+        return "an identifier: nearly every row has its own value"
     return None
 
 
@@ -230,11 +230,11 @@ def _why_not_words(words: Any, n_different: int) -> str | None:
 
 
 def _refuse(bad: Any, expected: str) -> None:
-    """Raise if there are cells that are not what they should be."""
+    """Raise an error if there are cells of another kind."""
     if len(bad):
         raise DataError(
-            f"column {bad.name!r} has {bad.iloc[0]!r} in row {bad.index[0] + 1} where {expected} "
-            "is expected"
+            f"column {bad.name!r} has {bad.iloc[0]!r} in row {bad.index[0] + 1}, but {expected} is "
+            "expected"
         )
 
 
@@ -242,9 +242,9 @@ def _numbers(values: Any) -> Any:
     import pandas as pd
 
     if not pd.api.types.is_numeric_dtype(values.dtype):
-        words = label_words(values)
-        numbers = pd.to_numeric(words, errors="coerce")
-        _refuse(words[numbers.isna() & words.notna()], "a number")
+        strings = label_strings(values)
+        numbers = pd.to_numeric(strings, errors="coerce")
+        _refuse(strings[numbers.isna() & strings.notna()], "a number")
         values = numbers
     found = values.to_numpy(dtype=np.float64, na_value=np.nan).copy()
     found[np.isinf(found)] = np.nan
@@ -252,25 +252,25 @@ def _numbers(values: Any) -> Any:
 
 
 def _flags(values: Any) -> Any:
-    words = label_words(values).map(lambda word: word.lower(), na_action="ignore")
-    flags = words.map(_FLAGS)
-    _refuse(words[flags.isna() & words.notna()], "true or false")
+    strings = label_strings(values).map(str.lower, na_action="ignore")
+    flags = strings.map(_FLAGS)
+    _refuse(strings[flags.isna() & strings.notna()], "true or false")
     return flags.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def _categories(values: Any) -> Any:
-    """Return categories; one that is a number is the same however it is written: 7, 07, 7.0."""
+    """Return categories; numbers are normalised, so that 7, 07 and 7.0 are the same."""
     import pandas as pd
 
-    codes, words = pd.factorize(label_words(values))
-    names = np.array([*(_plain_number(word) for word in words), None], dtype=object)
-    return pd.Categorical(names[codes])
+    places, distinct = pd.factorize(label_strings(values))
+    names = np.array([*(_plain_number(text) for text in distinct), None], dtype=object)
+    return pd.Categorical(names[places])
 
 
-def _plain_number(word: str) -> str:
-    if _WHOLE.fullmatch(word):
-        return str(int(word))
-    return str(_word(float(word))) if _DECIMAL.fullmatch(word) else word
+def _plain_number(text: str) -> str:
+    if _WHOLE.fullmatch(text):
+        return str(int(text))
+    return str(_string(float(text))) if _DECIMAL.fullmatch(text) else text
 
 
 def _days(values: Any) -> Any:
@@ -278,9 +278,9 @@ def _days(values: Any) -> Any:
     import pandas as pd
 
     if not pd.api.types.is_datetime64_any_dtype(values.dtype):
-        words = label_words(values)
-        dates = pd.to_datetime(words, errors="coerce", format="ISO8601", utc=True)
-        _refuse(words[dates.isna() & words.notna()], "a date (YYYY-MM-DD)")
+        strings = label_strings(values)
+        dates = pd.to_datetime(strings, errors="coerce", format="ISO8601", utc=True)
+        _refuse(strings[dates.isna() & strings.notna()], "a date (YYYY-MM-DD)")
         values = dates
     moments = pd.to_datetime(values, utc=True)
     days = (moments - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)

@@ -1,6 +1,6 @@
-"""CSV and its relatives: encoding, separator and decimal sign are found out, rows are strict.
+"""CSV and similar text files: detection of encoding, separator and decimal sign, and reading.
 
-pyarrow reads the rows: a row with too few or too many cells is an error, never a guess.
+The rows are read by pyarrow; a row with too few or too many cells is an error.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ _SAMPLE_ROWS = 200
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+")
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
-_BLOCK = 1 << 23  # bytes that are parsed at a time
+_BLOCK = 1 << 23  # bytes that are parsed at once
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a text file holds a table.
+    """Form of a table in a text file.
 
     Parameters
     ----------
     names : tuple of str
         Names of the columns.
     separator : str
-        What stands between cells.
+        Character between cells.
     decimal : str
         "." or ",".
     encoding : str
@@ -50,20 +50,20 @@ class Dialect:
 
     @property
     def remarks(self) -> list[str]:
-        """What is worth telling about it."""
+        """Remarks on what differs from plain CSV."""
         found = []
         if self.separator != ",":
-            found.append({"\t": "tabs", " ": "spaces"}.get(self.separator, self.separator))
-            found[0] = f"cells are separated by {found[0]}"
+            name = {"\t": "tabs", " ": "spaces"}.get(self.separator, self.separator)
+            found.append(f"cells are separated by {name}")
         if self.decimal == ",":
-            found.append("decimal commas")
+            found.append("numbers have decimal commas")
         if self.encoding != "utf-8":
-            found.append(f"text is {self.encoding}")
+            found.append(f"the encoding is {self.encoding}")
         return found
 
 
 def find_dialect(source: Source, *, header: bool = True) -> Dialect:
-    """Find out how a text file holds a table.
+    """Detect the form of a table in a text file.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def find_dialect(source: Source, *, header: bool = True) -> Dialect:
     Returns
     -------
     Dialect
-        What was found.
+        The detected form.
     """
     encoding, text = _decoded(source)
     separator = _find_separator(text)
@@ -91,13 +91,13 @@ def find_dialect(source: Source, *, header: bool = True) -> Dialect:
 
 
 def _decoded(source: Source) -> tuple[str, str]:
-    """Return the encoding and the text of the beginning."""
+    """Return the encoding, and the beginning as text."""
     beginning = source.beginning
     if beginning.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16", beginning[: len(beginning) // 2 * 2].decode("utf-16", errors="replace")
     if b"\x00" in beginning:
-        raise DataError(f"{source.name} is no CSV file: it holds binary data")
-    for cut in range(4):  # the sample may end within a character
+        raise DataError(f"{source.name} is not a CSV file: it has binary data")
+    for cut in range(4):  # the beginning may end within a character
         try:
             return "utf-8", beginning[: len(beginning) - cut].decode("utf-8-sig")
         except UnicodeDecodeError:
@@ -116,12 +116,12 @@ def _sample_rows(text: str, separator: str) -> list[list[str]]:
             if len(rows) > _SAMPLE_ROWS:
                 break
     except csv.Error:
-        pass  # a very long cell: what came before it is enough
+        pass  # a very long cell: the rows before it are enough
     return rows
 
 
 def _find_separator(text: str) -> str:
-    """Return the separator by which most rows have the same, largest number of cells."""
+    """Return the separator that gives most rows the same number of cells, and the largest one."""
     best, found = (0.0, 0), ","
     for separator in (*_SEPARATORS, " "):
         rows = _sample_rows(text, separator)[:50]
@@ -147,7 +147,7 @@ def _names(file: str, row: list[str]) -> tuple[str, ...]:
     counted = row in ([str(i) for i in range(len(row))], [str(i + 1) for i in range(len(row))])
     if numbers and not counted:
         raise DataError(
-            f"the first row of {file} has numbers in place of column names: pass --no-header"
+            f"the first row of {file} has numbers instead of column names: pass --no-header"
         )
     if twice:
         raise DataError(f"{file} has more than one column named {twice[0]!r}: rename one")
@@ -164,16 +164,16 @@ def read_rows(
 ) -> Iterator[Any]:
     """Yield the rows as pyarrow tables, block by block.
 
-    Columns that are in neither list get a type from the first block: use `read_all` for those.
+    The type of all other columns is inferred from the first block: use `read_all` for those.
 
     Parameters
     ----------
     source : Source
         The file.
     dialect : Dialect
-        How it holds the table.
+        Form of the table.
     text, numbers : iterable of str
-        Columns to read as they stand, and as numbers.
+        Columns to read as text and as numbers.
     only : iterable of str or None
         Columns to read; None for all.
 
@@ -192,18 +192,18 @@ def read_rows(
         yield from reader
     except pa.ArrowInvalid as error:
         if "Empty CSV" not in str(error):
-            raise _said(source, dialect, error) from error
+            raise _explained(source, dialect, error) from error
 
 
 def read_all(source: Source, dialect: Dialect) -> Any:
-    """Read all rows; types are found out from all of them.
+    """Read all rows; types are inferred from all of them.
 
     Parameters
     ----------
     source : Source
         The file.
     dialect : Dialect
-        How it holds the table.
+        Form of the table.
 
     Returns
     -------
@@ -216,7 +216,7 @@ def read_all(source: Source, dialect: Dialect) -> Any:
     try:
         return arrow_csv.read_csv(source.stream, *_options(dialect, {}, None))
     except pa.ArrowInvalid as error:
-        raise _said(source, dialect, error) from error
+        raise _explained(source, dialect, error) from error
 
 
 def _options(dialect: Dialect, types: dict[str, Any], only: Iterable[str] | None) -> Any:
@@ -231,7 +231,7 @@ def _options(dialect: Dialect, types: dict[str, Any], only: Iterable[str] | None
     parse = arrow_csv.ParseOptions(
         delimiter=dialect.separator,
         newlines_in_values=True,
-        ignore_empty_lines=len(dialect.names) > 1,  # else an empty line is a missing value
+        ignore_empty_lines=len(dialect.names) > 1,  # otherwise it is a missing value
     )
     convert = arrow_csv.ConvertOptions(
         column_types=types,
@@ -243,22 +243,22 @@ def _options(dialect: Dialect, types: dict[str, Any], only: Iterable[str] | None
     return read, parse, convert
 
 
-def _said(source: Source, dialect: Dialect, error: Exception) -> DataError:
-    """Return pyarrow's error in words that name the file, the column and the remedy."""
+def _explained(source: Source, dialect: Dialect, error: Exception) -> DataError:
+    """Return pyarrow's error with the file, the column and the remedy."""
     message = str(error).splitlines()[0]
     ragged = re.search(r"Expected (\d+) columns, got (\d+): ?(.*)", message)
     if ragged:
         row = ragged[3] if len(ragged[3]) <= 60 else ragged[3][:57] + "..."
         return DataError(
-            f"{source.name} has a row with {ragged[2]} cells in place of {ragged[1]}: {row!r}; "
-            "mend that row (text with the separator in it needs quotes)"
+            f"{source.name} has a row with {ragged[2]} cells instead of {ragged[1]}: {row!r}; "
+            "correct that row (text that contains the separator needs quotes)"
         )
     cell = re.search(r"In CSV column #(\d+).*invalid value '(.*)'", message)
     if cell and int(cell[1]) < len(dialect.names):
         return DataError(
-            f"column {dialect.names[int(cell[1])]!r} of {source.name} has {cell[2]!r} where the "
+            f"column {dialect.names[int(cell[1])]!r} of {source.name} has {cell[2]!r}, but the "
             "model expects a number"
         )
     if "UTF8" in message:
-        return DataError(f"{source.name} is not all UTF-8: convert it, for example with iconv")
+        return DataError(f"{source.name} is not valid UTF-8: convert it, for example with iconv")
     return DataError(f"cannot read {source.name} as CSV: {message}")

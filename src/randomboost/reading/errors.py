@@ -1,5 +1,5 @@
-"""What goes wrong with data, said in one line."""
+"""Errors in data files."""
 
 
 class DataError(ValueError):
-    """The data cannot be used as it is; the message says why and what to do."""
+    """The data cannot be used; the message names the reason and the remedy."""

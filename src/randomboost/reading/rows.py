@@ -1,4 +1,4 @@
-"""Tables out of files of any format, at once or some rows at a time."""
+"""Reading tables of any format, at once or some rows at a time."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from .sources import STDIN, Source, open_source
 LIBSVM_TARGET = "target"
 _SAMPLES = "sklearn:"
 _SAMPLE_NAMES = ("breast_cancer", "digits", "iris", "wine")
-_CELLS = 4_000_000  # cells that are in memory at a time when a file is streamed
+_CELLS = 4_000_000  # cells in memory at a time while a file is streamed
 _LIBSVM_LINES = 20_000
-_MOST_CELLS = 400_000_000  # of a LIBSVM file that is spread out
+_MOST_CELLS = 400_000_000  # of a LIBSVM file as a dense table
 
 
 @dataclass
 class Table:
-    """A table as it was read.
+    """A table read from a file.
 
     Parameters
     ----------
     frame : DataFrame
         The rows.
     name : str
-        Where they are from.
+        Path or name of the source.
     remarks : list of str
-        What is worth telling about the reading.
+        Remarks on how the table was read.
     """
 
     frame: Any
@@ -47,13 +47,13 @@ class Rows:
     Parameters
     ----------
     names : collection of str or None
-        Names of its columns; None where they are f0, f1 and so on without end (LIBSVM).
+        Names of its columns; None if any of f0, f1, ... may occur (LIBSVM).
     name : str
-        Where the rows are from.
+        Path or name of the source.
     chunks : callable
         Takes the columns to read as text and as numbers, and yields DataFrames.
     remarks : list of str
-        What is worth telling about the reading.
+        Remarks on how the table was read.
     """
 
     def __init__(
@@ -71,9 +71,9 @@ def read_table(path: str, *, format: str | None = None, header: bool = True) -> 
     Parameters
     ----------
     path : str
-        Path, ``-`` for standard input, or ``sklearn:digits`` and the like.
+        Path, ``-`` for standard input, or a data set such as ``sklearn:digits``.
     format : str or None
-        Format of the file; None to find it out.
+        Format of the file; None to detect it.
     header : bool
         Whether the first row of a CSV file has the names.
 
@@ -105,15 +105,15 @@ def read_table(path: str, *, format: str | None = None, header: bool = True) -> 
 def open_rows(path: str, *, format: str | None = None, header: bool = True) -> Iterator[Rows]:
     """Open a table to be read some rows at a time.
 
-    CSV, LIBSVM and Parquet and Feather files are streamed; ARFF, and Parquet and Feather from
+    CSV, LIBSVM, Parquet and Feather files are streamed. ARFF files, and Parquet and Feather from
     standard input, are read at once.
 
     Parameters
     ----------
     path : str
-        Path, ``-`` for standard input, or ``sklearn:digits`` and the like.
+        Path, ``-`` for standard input, or a data set such as ``sklearn:digits``.
     format : str or None
-        Format of the file; None to find it out.
+        Format of the file; None to detect it.
     header : bool
         Whether the first row of a CSV file has the names.
 
@@ -219,7 +219,7 @@ def _to_pandas(table: Any, name: str) -> Any:
     if isinstance(table, pa.RecordBatch):
         table = pa.Table.from_batches([table])
     if len(set(table.column_names)) < len(table.column_names):
-        raise DataError(f"{name} has more than one column of the same name: rename one")
+        raise DataError(f"{name} has several columns of the same name: rename them")
     for place, column in enumerate(table.schema):
         if pa.types.is_binary(column.type):
             raise DataError(
@@ -245,16 +245,16 @@ def _read_arff(source: Source) -> Any:
     try:
         data, meta = arff.loadarff(text)
     except (ValueError, NotImplementedError, StopIteration, IndexError) as error:
-        reason = str(error) or "it ends too early"
+        reason = str(error) or "unexpected end of file"
         raise DataError(
-            f"cannot read {source.name} as ARFF: {reason}; dense files with numeric, nominal and "
-            "date attributes are read"
+            f"cannot read {source.name} as ARFF: {reason}; only dense files with "
+            "numeric, nominal and date attributes are supported"
         ) from error
     frame = pd.DataFrame({name: data[name] for name in meta.names()})
     for name, kind in zip(meta.names(), meta.types(), strict=True):
         if kind == "nominal":
-            words = frame[name].map(lambda word: None if word == b"?" else word.decode())
-            frame[name] = pd.Categorical(words)
+            strings = frame[name].map(lambda string: None if string == b"?" else string.decode())
+            frame[name] = pd.Categorical(strings)
     return frame
 
 
@@ -265,23 +265,24 @@ def _load_libsvm(stream: Any, name: str) -> tuple[Any, Any]:
         return load_svmlight_file(stream, zero_based=True)
     except (ValueError, OverflowError) as error:
         raise DataError(
-            f"cannot read {name} as LIBSVM: {error}; a row is '<class> <number>:<value> ...'"
+            f"cannot read {name} as LIBSVM: {error}; a row has the form "
+            "'<class> <number>:<value> ...'"
         ) from error
 
 
 def _read_libsvm(stream: Any, name: str) -> Any:
-    """Return a table with the columns f1, f2, .. by the numbers in the file, and the target."""
+    """Return a table with the target and the columns f1, f2, ..., numbered as in the file."""
     import numpy as np
     import pandas as pd
 
     X, y = _load_libsvm(stream, name)
     if X.shape[0] * X.shape[1] > _MOST_CELLS:
         raise DataError(
-            f"{name} has {X.shape[0]} rows of {X.shape[1]} features, too many to spread out: use "
-            "the Python classes, which take sparse matrices"
+            f"{name} has {X.shape[0]} rows of {X.shape[1]} features, too many for a dense table: "
+            "use the Python classes, which take sparse matrices"
         )
     frame = pd.DataFrame(X.toarray(), columns=[f"f{number}" for number in range(X.shape[1])])
-    if "f0" in frame and not frame["f0"].any():  # numbers begin with 1
+    if "f0" in frame and not frame["f0"].any():  # numbers start at 1
         frame = frame.drop(columns="f0")
     y = y.astype(np.int64) if np.array_equal(y, np.round(y)) else y
     return pd.concat([frame, pd.Series(y, name=LIBSVM_TARGET)], axis=1)
@@ -295,7 +296,7 @@ def _libsvm_chunks(
     for first in lines:
         part = b"".join(chain([first], islice(lines, _LIBSVM_LINES - 1)))
         frame = _read_libsvm(io.BytesIO(part), source.name)
-        yield frame.reindex(columns=wanted, fill_value=0.0)  # what is not written is 0
+        yield frame.reindex(columns=wanted, fill_value=0.0)  # values that are not given are 0
 
 
 def _sample(name: str) -> Any:
@@ -303,7 +304,7 @@ def _sample(name: str) -> Any:
 
     if name not in _SAMPLE_NAMES:
         raise DataError(
-            f"no sample data {name!r}: there are "
+            f"there is no data set {name!r}: use one of "
             + ", ".join(_SAMPLES + known for known in _SAMPLE_NAMES)
         )
     data = getattr(datasets, f"load_{name}")(as_frame=True)

@@ -1,4 +1,4 @@
-"""Where bytes come from: a file or standard input, compressed or not, and in which format."""
+"""Opening a file or standard input: decompression and detection of the format."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .errors import DataError
 
 FORMATS = ("csv", "parquet", "feather", "arff", "libsvm")
 STDIN = "-"
-_BEGINNING = 1 << 20  # bytes that are looked at to find out separator, encoding and format
-_PACKED: dict[bytes, Any] = {
+_BEGINNING = 1 << 20  # bytes from which separator, encoding and format are detected
+_COMPRESSED: dict[bytes, Any] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
     b"\xfd7zXZ\x00": lzma.open,
@@ -41,7 +41,7 @@ _OTHERS = {b"PK\x03\x04": "a zip archive or an Excel workbook", b"%PDF": "a PDF 
 
 
 class _Joined(io.RawIOBase):
-    """Bytes that were read already, followed by the rest of a stream."""
+    """Bytes that have been read, followed by the rest of a stream."""
 
     def __init__(self, beginning: bytes, rest: Any) -> None:
         self._beginning = memoryview(beginning)
@@ -61,7 +61,7 @@ class _Joined(io.RawIOBase):
 
 
 def _read_up_to(stream: Any, n_bytes: int) -> bytes:
-    """Read until so many bytes are there or the stream ends; a pipe gives fewer at a time."""
+    """Read a number of bytes, or all if there are fewer; a pipe returns some at a time."""
     parts, missing = [], n_bytes
     while missing > 0:
         part = stream.read(missing)
@@ -73,20 +73,20 @@ def _read_up_to(stream: Any, n_bytes: int) -> bytes:
 
 
 def _with_beginning(stream: Any, n_bytes: int) -> tuple[bytes, BinaryIO]:
-    """Return the first bytes, and a stream that still has them."""
+    """Return the first bytes, and a stream that still contains them."""
     beginning = _read_up_to(stream, n_bytes)
     return beginning, cast(BinaryIO, io.BufferedReader(_Joined(beginning, stream)))
 
 
 class Source:
-    """An open file or standard input, unpacked.
+    """An open file or standard input, decompressed.
 
     Parameters
     ----------
     name : str
-        What to call it in messages.
+        Name for messages.
     stream : file
-        The unpacked bytes from the beginning.
+        The decompressed bytes from the beginning.
     beginning : bytes
         The first of them.
     format : str
@@ -97,11 +97,11 @@ class Source:
         self.name = name
         self.stream = stream
         self.beginning = beginning
-        self.complete = len(beginning) < _BEGINNING  # the beginning is all there is
+        self.complete = len(beginning) < _BEGINNING  # the beginning is the whole file
         self.format = format
 
     def seekable(self) -> Any:
-        """Return the bytes as pyarrow wants them for Parquet and Feather: all in memory."""
+        """Return all bytes in memory, as pyarrow needs them for Parquet and Feather."""
         return io.BytesIO(self.stream.read())
 
 
@@ -114,7 +114,7 @@ def open_source(path: str, format: str | None = None) -> Iterator[Source]:
     path : str
         Path or ``-``.
     format : str or None
-        One of `FORMATS`; None: from the ending of the name and from what the file begins with.
+        One of `FORMATS`; None to detect it by the first bytes and the extension.
 
     Yields
     ------
@@ -126,27 +126,29 @@ def open_source(path: str, format: str | None = None) -> Iterator[Source]:
         file: Any = sys.stdin.buffer
     else:
         if Path(path).is_dir():
-            raise DataError(f"{name} is a folder: name a file")
+            raise DataError(f"{name} is a folder: pass a file")
         try:
             file = open(path, "rb")  # noqa: SIM115 (closed below)
         except OSError as error:
             raise DataError(f"cannot read {name}: {error.strerror}") from error
     try:
         start, stream = _with_beginning(file, 16)
-        unpack = next((_PACKED[magic] for magic in _PACKED if start.startswith(magic)), None)
+        unpack = next(
+            (_COMPRESSED[magic] for magic in _COMPRESSED if start.startswith(magic)), None
+        )
         beginning, stream = _with_beginning(unpack(stream) if unpack else stream, _BEGINNING)
         if not beginning:
             raise DataError(f"{name} is empty")
         yield Source(name, stream, beginning, format or _find_format(path, beginning))
     except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
-        raise DataError(f"{name} is packed and damaged or cut off: {error}") from error
+        raise DataError(f"{name} is compressed and damaged or truncated: {error}") from error
     finally:
         if path != STDIN:
             file.close()
 
 
 def _find_format(path: str, beginning: bytes) -> str:
-    """Return the format, by what the bytes begin with, then by the ending of the name."""
+    """Return the format by the first bytes, or else by the extension."""
     if beginning.startswith(b"PAR1"):
         return "parquet"
     if beginning.startswith((b"ARROW1", b"FEA1")):

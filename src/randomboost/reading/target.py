@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .columns import label_words
+from .columns import label_strings
 from .errors import DataError
 
-_MANY_VALUES = 20  # different values with decimals from which on they are measurements
+_MANY_VALUES = 20  # more distinct values with decimals are measurements
 _FEW_ROWS = 30
-_ROWS_A_CLASS = 2  # on average; with fewer there is nothing to learn
+_ROWS_PER_CLASS = 2  # on average; with fewer there is nothing to learn from
 
 
 def find_target(names: list[str], target: str | None) -> str:
@@ -23,8 +23,8 @@ def find_target(names: list[str], target: str | None) -> str:
     names : list of str
         Names of all columns.
     target : str or None
-        A name, or a number from 1 (from -1 from the end); None for a column named "target",
-        "class" or "label".
+        Its name, or its number counted from 1 (-1 is the last); None for a column named
+        "target", "class" or "label".
 
     Returns
     -------
@@ -36,7 +36,7 @@ def find_target(names: list[str], target: str | None) -> str:
         if len(usual) == 1:
             return usual[0]
         raise DataError(
-            f"which column has the classes? Pass --target with its name; there are {_listed(names)}"
+            f"the target column is not known: pass --target with one of {_named(names)}"
         )
     if target in names:
         return target
@@ -44,53 +44,53 @@ def find_target(names: list[str], target: str | None) -> str:
         number = int(target)
     except ValueError:
         near = difflib.get_close_matches(target, names, n=3)
-        hint = f"did you mean {_listed(near)}?" if near else f"there are {_listed(names)}"
+        hint = f"did you mean {_named(near)}?" if near else f"the columns are {_named(names)}"
         raise DataError(f"there is no column {target!r}: {hint}") from None
     if not 1 <= abs(number) <= len(names):
         raise DataError(f"there is no column number {number}: there are {len(names)} columns")
     return names[number - 1 if number > 0 else number]
 
 
-def _listed(names: list[str]) -> str:
+def _named(names: list[str]) -> str:
     some = ", ".join(repr(name) for name in names[:8])
     return some + (f" and {len(names) - 8} more" if len(names) > 8 else "")
 
 
 def class_labels(values: Any) -> Any:
-    """Return the labels of a target column without missing cells.
+    """Return the labels of a target column that has no missing cells.
 
     Parameters
     ----------
     values : Series
-        The target of the rows that have one.
+        The target column, without the rows where it is missing.
 
     Returns
     -------
     ndarray of int64 or of str objects
-        Labels: whole numbers stay numbers, all else becomes words.
+        Labels: whole numbers stay numbers, everything else becomes strings.
     """
     name = values.name
-    words = label_words(values)
-    n_different = words.nunique()
-    if n_different < 2:
+    strings = label_strings(values)
+    n_distinct = strings.nunique()
+    if n_distinct < 2:
         raise DataError(
-            f"the target {name!r} has one class only ({words.iloc[0]!r}): at least two are needed"
+            f"the target {name!r} has only one class ({strings.iloc[0]!r}): at least two are needed"
         )
     numeric = _is_number(values)
     whole = numeric and bool((values == values.round()).all())
-    if numeric and not whole and n_different > _MANY_VALUES:
+    if numeric and not whole and n_distinct > _MANY_VALUES:
         raise DataError(
-            f"the target {name!r} has {n_different} different values with decimals: that is "
-            "regression, and these are classifiers; make classes of it first"
+            f"the target {name!r} has {n_distinct} distinct values with decimals: this is "
+            "regression, which classifiers do not do; group the values into classes first"
         )
-    if len(words) >= _FEW_ROWS and n_different * _ROWS_A_CLASS > len(words):
+    if len(strings) >= _FEW_ROWS and n_distinct * _ROWS_PER_CLASS > len(strings):
         raise DataError(
-            f"the target {name!r} has {n_different} classes in {len(words)} rows: nearly every row "
-            "has one of its own; is it the right column?"
+            f"the target {name!r} has {n_distinct} classes in {len(strings)} rows: nearly every "
+            "row has a class of its own; is this the right column?"
         )
     if whole:
         return values.to_numpy(dtype=np.int64)
-    return words.to_numpy(dtype=object).astype(str)
+    return strings.to_numpy(dtype=object).astype(str)
 
 
 def _is_number(values: Any) -> bool:

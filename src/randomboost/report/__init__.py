@@ -1,7 +1,7 @@
-"""HTML pages about a trained model and about a comparison of models.
+"""HTML reports on a trained model and on a comparison of models.
 
-A page is one file that needs no other: styles, figures (SVG) and the few lines of script of the
-sortable tables are inside.
+A report is one self-contained file: it includes the style sheet, the figures (SVG) and the script
+that sorts the tables.
 """
 
 from .comparison_report import ModelResult, write_comparison_report

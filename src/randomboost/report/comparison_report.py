@@ -1,4 +1,4 @@
-"""The page about a comparison of models."""
+"""The report on a comparison of models."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ from typing import Any
 
 import numpy as np
 
+from ..runtime.units import format_bytes, format_seconds
 from ..significance import Comparison, compare
 from .html import Drawings, render, write
-from .summary import MISSING, class_balance, data_summary, number, percent, seconds, size
+from .summary import MISSING, class_balance, data_summary, number, percent
 
 _TESTS = {"folds": "corrected_t", "data sets": "wilcoxon"}
-_WORDS = {
+_TEST_NOTES = {
     "folds": (
-        "The p-value is that of the corrected t-test of Nadeau and Bengio against the best model, "
-        "which allows for folds sharing training data, adjusted by Holm for all pairs."
+        "The p-values are those of Nadeau and Bengio's corrected t-test against the best model, "
+        "which accounts for the training data that folds share, with Holm's correction for all "
+        "pairs."
     ),
     "data sets": (
-        "The p-value is that of Wilcoxon's signed ranks against the best model, adjusted by Holm "
-        "for all pairs; fewer than six data sets cannot show a difference."
+        "The p-values are those of Wilcoxon's signed-rank test against the best model, with Holm's "
+        "correction for all pairs; fewer than six data sets cannot show a difference."
     ),
 }
 _MEASURES = ("log_loss", "fit_seconds", "predict_seconds", "size")
@@ -29,18 +31,18 @@ _MEASURES = ("log_loss", "fit_seconds", "predict_seconds", "size")
 
 @dataclass(frozen=True)
 class ModelResult:
-    """What was measured of one model, by fold or data set.
+    """Measurements of one model, by fold or data set.
 
     Parameters
     ----------
     name : str
         Name of the model.
     error : sequence of float
-        Share of wrong predictions, in [0, 1], on every fold or data set.
+        Fraction of wrong predictions, in [0, 1], on every fold or data set.
     log_loss, fit_seconds, predict_seconds, size : sequence of float, default=()
-        As many numbers as `error`, or none where they were not measured; `size` is in bytes.
+        As many numbers as in `error`, or none if not measured; `size` is in bytes.
     note : str, default=""
-        A remark, such as version or settings.
+        A remark, such as the version or the settings.
     """
 
     name: str
@@ -64,7 +66,7 @@ def write_comparison_report(
     facts: Mapping[str, Any] | None = None,
     notes: Sequence[str] = (),
 ) -> Path:
-    """Write a page about a comparison of models.
+    """Write a report on a comparison of models.
 
     Parameters
     ----------
@@ -73,24 +75,24 @@ def write_comparison_report(
     results : sequence of ModelResult
         The models, all measured on the same folds or data sets in the same order.
     parts : {"folds", "data sets"}, default="folds"
-        What the numbers of a result are: "folds" of one cross-validation, compared by the
-        corrected t-test, or "data sets", compared by Wilcoxon's signed ranks; see
+        What the measurements refer to: "folds" of one cross-validation, compared by the corrected
+        t-test, or "data sets", compared by Wilcoxon's signed-rank test; see
         `randomboost.significance.compare`.
     part_names : sequence of str, default=None
-        Names of the folds or data sets; None to number them.
+        Names of the folds or data sets; by default they are numbered.
     X, y : array-like, default=None
-        The data, for a summary of it.
+        The data, to be summarised in the report.
     title : str, default="Comparison of models"
-        Heading of the page.
+        Title of the report.
     facts : dict of str to str or number, default=None
-        Shown at the top as they are.
+        Facts shown below the title.
     notes : sequence of str, default=()
         Sentences shown below the facts.
 
     Returns
     -------
     Path
-        Where the page is.
+        The file.
     """
     if parts not in _TESTS:
         raise ValueError(f"parts={parts!r} is unknown: use one of {', '.join(map(repr, _TESTS))}")
@@ -113,7 +115,7 @@ def write_comparison_report(
         scores=_scores(comparison, parts),
         models=_rows(results, comparison),
         measured=[name for name in _MEASURES if any(len(getattr(r, name)) for r in results)],
-        test=_WORDS[parts] if n_parts > 1 else "",
+        test=_TEST_NOTES[parts] if n_parts > 1 else "",
         drawings=drawings.done,
         part_title=parts[:-1],
         by_part=_by_part(comparison, parts[:-1], part_names),
@@ -129,17 +131,17 @@ def _check(results: Sequence[ModelResult]) -> None:
         raise ValueError("results is empty: pass at least one ModelResult")
     names = [result.name for result in results]
     if len(set(names)) < len(names):
-        raise ValueError("results has two models of the same name: give each its own")
+        raise ValueError("results has two models of the same name: give each its own name")
     n_parts = len(results[0].error)
     for result in results:
         error = np.asarray(result.error, dtype=np.float64)
         if error.shape != (n_parts,) or not n_parts:
             raise ValueError(
                 f"results: {result.name} has {len(error)} errors and {names[0]} has {n_parts}: "
-                "pass one a fold or data set, the same ones for all models"
+                "pass one for each fold or data set, the same ones for all models"
             )
         if not ((error >= 0) & (error <= 1)).all():
-            raise ValueError(f"results: {result.name} has errors outside [0, 1]: pass shares")
+            raise ValueError(f"results: {result.name} has errors outside [0, 1]: pass fractions")
         for name in _MEASURES:
             if len(getattr(result, name)) not in (0, n_parts):
                 raise ValueError(
@@ -162,19 +164,24 @@ def _scores(comparison: Comparison, parts: str) -> list[tuple[str, str, str]]:
     if n_parts > 1 and n_models > 1:
         level = comparison.p_values[best] >= comparison.alpha
         level[best] = False
-        found.append(("not shown worse", f"{level.sum()}", "others, at the 5% level"))
+        found.append(("not significantly worse", f"{level.sum()}", "others, at the 5% level"))
     return found
 
 
 def _rows(results: Sequence[ModelResult], comparison: Comparison) -> list[dict[str, Any]]:
-    """Return a row of the table for every model, the lowest error first."""
-    shown = {"log_loss": "{:.4f}".format, "fit_seconds": seconds, "predict_seconds": seconds}
+    """Return the rows of the table of models, lowest error first."""
+    shown = {
+        "log_loss": "{:.4f}".format,
+        "fit_seconds": format_seconds,
+        "predict_seconds": format_seconds,
+        "size": format_bytes,
+    }
     rows = []
     for place, result in enumerate(results):
         measures = {}
         for name in _MEASURES:
             mean = _mean(getattr(result, name))
-            text = MISSING if mean is None else shown.get(name, size)(mean)
+            text = MISSING if mean is None else shown[name](mean)
             measures[name] = {"value": mean, "text": text}
         p_value = float(comparison.p_values[comparison.best, place])
         rows.append(
@@ -194,7 +201,7 @@ def _rows(results: Sequence[ModelResult], comparison: Comparison) -> list[dict[s
 
 
 def _by_part(comparison: Comparison, part: str, part_names: Sequence[str]) -> dict[str, Any]:
-    """Return the table of all errors, with the longer side down."""
+    """Return the table of all errors, with the longer side vertical."""
     errors, models = comparison.errors, list(comparison.names)
     lowest = errors == errors.min(axis=1, keepdims=True)
     corner, rows, columns = part, list(part_names), models
@@ -210,7 +217,7 @@ def _verdict(best: bool, p_value: float, alpha: float) -> str:
     if np.isnan(p_value):
         return "not tested"
     text = f"p = {p_value:.3f}" if p_value >= 0.001 else "p < 0.001"
-    return f"{text}, worse" if p_value < alpha else f"{text}, no difference shown"
+    return f"{text}, worse" if p_value < alpha else f"{text}, not significant"
 
 
 def _draw(drawings: Drawings, results: Sequence[ModelResult], comparison: Comparison) -> None:
@@ -219,21 +226,21 @@ def _draw(drawings: Drawings, results: Sequence[ModelResult], comparison: Compar
     names = list(comparison.names)
     drawings.add(
         "Errors",
-        "The error on every part (grey) and their mean.",
+        "Error on every part (grey) and mean error.",
         lambda ax: plots.ErrorsDisplay(comparison.errors, names).plot(ax=ax),
         "Dot plot of the errors of every model",
     )
     if len(names) > 1 and len(comparison.errors) > 1:
         drawings.add(
             "Ranks",
-            "Mean ranks over the parts, 1 is the best.",
+            "Mean rank over the parts; 1 is the best.",
             lambda ax: plots.CriticalDifferenceDisplay(comparison).plot(ax=ax),
             "Critical-difference diagram of the mean ranks",
         )
     means = comparison.errors.mean(axis=0)
     for name, title, label in (
-        ("fit_seconds", "Error and time to fit", "fit, seconds"),
-        ("predict_seconds", "Error and time to predict", "predict, seconds"),
+        ("fit_seconds", "Error and fit time", "fit time, seconds"),
+        ("predict_seconds", "Error and prediction time", "prediction time, seconds"),
         ("size", "Error and size", "size, bytes"),
     ):
         costs = [_mean(getattr(result, name)) or np.nan for result in results]
@@ -241,7 +248,7 @@ def _draw(drawings: Drawings, results: Sequence[ModelResult], comparison: Compar
             display = plots.TradeOffDisplay(costs, means, names, label=label)
             drawings.add(
                 title,
-                "Lower left is better; the lower axis is logarithmic.",
+                "Lower left is better; the horizontal axis is logarithmic.",
                 display.plot,
-                f"Scatter plot of error over {label}",
+                f"Scatter plot of error against {label}",
             )

@@ -1,4 +1,4 @@
-"""Filling a template, drawing figures as inline SVG, and writing the page."""
+"""Rendering templates, drawing figures as inline SVG, and writing the report."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from ..runtime.writing import whole_file
 
 _NEEDS = "a report needs {name}: pip install randomboost[report] (or randomboost[all])"
 _LARGE = 5.5  # inches
-_INK = "#1b1f24"  # text and axes; the page puts its own colour in the place of it
+_INK = "#1b1f24"  # text and axes; replaced by the colour of the page
 _LOOK = {"text.color": _INK, "svg.fonttype": "none", "svg.hashsalt": "randomboost"}
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure of a page.
+    """A figure of a report.
 
     Parameters
     ----------
     title : str
-        Its heading.
+        Heading.
     caption : str
-        What it shows, in a sentence.
+        What the figure shows, in a sentence.
     svg : str
         The SVG element.
     width : int
-        Width in CSS pixels at which its text is as small as can be read.
+        Smallest width in CSS pixels at which the text is readable.
     scrolled : bool
-        Whether it is scrolled rather than shrunk where there is less room.
+        Whether it is scrolled rather than shrunk on a narrow page.
     whole_row : bool
         Whether it takes a whole row of the page.
     """
@@ -46,10 +46,7 @@ class Drawing:
 
 
 class Drawings:
-    """Collects the figures of a page.
-
-    A figure that a model cannot give (it has no staged predictions, say) is left out.
-    """
+    """Collects the figures of a report."""
 
     def __init__(self) -> None:
         try:
@@ -60,7 +57,7 @@ class Drawings:
 
     @property
     def done(self) -> list[Drawing]:
-        """Return the figures; none stands alone in half a row."""
+        """Return the figures; a single one left in half a row takes the whole row."""
         halves = [place for place, drawing in enumerate(self._done) if not drawing.whole_row]
         found = list(self._done)
         if len(halves) % 2:
@@ -73,13 +70,13 @@ class Drawings:
         Parameters
         ----------
         title : str
-            Its heading.
+            Heading.
         caption : str
-            What it shows, in a sentence.
+            What the figure shows, in a sentence.
         draw : callable
             Takes axes and returns a display of `randomboost.plots` drawn on them.
         description : str
-            The text for people who do not see it.
+            Text for screen readers.
         """
         from matplotlib import style
         from matplotlib.figure import Figure
@@ -104,7 +101,7 @@ def _inline_svg(figure: Any, prefix: str, description: str) -> str:
     figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
     svg = file.getvalue()
     svg = svg[svg.index("<svg") :]
-    for element in ("metadata", "style"):  # the style would be that of the whole page
+    for element in ("metadata", "style"):  # its style would apply to the whole page
         svg = re.sub(rf"<{element}\b.*?</{element}>\s*", "", svg, count=1, flags=re.DOTALL)
     svg = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", svg)
     svg = svg.replace(_INK, "currentColor").replace(style.FAINT, "var(--faint)")
@@ -115,19 +112,19 @@ def _inline_svg(figure: Any, prefix: str, description: str) -> str:
 
 
 def render(template: str, **content: Any) -> str:
-    """Fill a template of the package; all text is escaped.
+    """Render a template of the package; all text is escaped.
 
     Parameters
     ----------
     template : str
-        Its file name.
+        File name of the template.
     **content
-        What it shows.
+        Values of its variables.
 
     Returns
     -------
     str
-        The page.
+        The HTML text.
     """
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -146,25 +143,25 @@ def render(template: str, **content: Any) -> str:
 
 
 def write(path: Any, text: str) -> Path:
-    """Write a file, whole or not at all.
+    """Write a file, completely or not at all.
 
     Parameters
     ----------
     path : str or Path
-        Where to.
+        The file.
     text : str
-        What to write.
+        Its content.
 
     Returns
     -------
     Path
-        Where it is.
+        The file.
     """
     path = Path(path)
     if not path.parent.is_dir():
-        raise ValueError(f"path={str(path)!r} is in a folder that does not exist: make it first")
+        raise ValueError(f"path={str(path)!r} is in a folder that does not exist: create it first")
     if path.is_dir():
-        raise ValueError(f"path={str(path)!r} is a folder: name a file in it")
+        raise ValueError(f"path={str(path)!r} is a folder: pass a file")
     with whole_file(path) as draft:
         draft.write_text(text, encoding="utf-8")
     return path

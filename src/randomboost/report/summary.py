@@ -1,4 +1,4 @@
-"""What a table of data holds, and numbers as text."""
+"""Summaries of data, and numbers as text."""
 
 from __future__ import annotations
 
@@ -14,28 +14,12 @@ _MOST_COLUMNS = 200
 
 
 def percent(share: float) -> str:
-    """Return a share as text: 0.0123 gives 1.23%."""
+    """Return a fraction as a percentage: 0.0123 gives 1.23%."""
     return f"{100 * share:.2f}%"
 
 
-def seconds(value: float) -> str:
-    """Return a time as text with a fitting unit."""
-    if value < 1:
-        return f"{1000 * value:.3g} ms"
-    return f"{value:.3g} s" if value < 100 else f"{value / 60:.3g} min"
-
-
-def size(value: float) -> str:
-    """Return a number of bytes as text with a fitting unit."""
-    for unit in ("B", "kB", "MB"):
-        if value < 1000:
-            return f"{value:.3g} {unit}"
-        value /= 1000
-    return f"{value:.3g} GB"
-
-
 def number(value: Any) -> str:
-    """Return a value of a cell as text; a missing one as a dash."""
+    """Return a value as text; a dash if it is missing."""
     if value is None or value != value:
         return MISSING
     if isinstance(value, float | np.floating):
@@ -44,14 +28,14 @@ def number(value: Any) -> str:
 
 
 def column_names(X: Any) -> list[str]:
-    """Return the names of the columns of a table, or numbers for those of an array."""
+    """Return the names of the columns of a table; those of an array are numbered."""
     if is_table(X):
         return [str(name) for name in X.columns]
     return [f"feature {place}" for place in range(np.shape(X)[1])]
 
 
 def class_balance(*labels: Any) -> list[dict[str, Any]]:
-    """Return for every class its count and share in each of some label vectors.
+    """Return the count and the fraction of every class in some label vectors.
 
     Parameters
     ----------
@@ -61,7 +45,7 @@ def class_balance(*labels: Any) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        The name of every class, its counts and its shares.
+        Name, counts and fractions ("shares") of every class.
     """
     parts = [np.asarray(part) for part in labels]
     classes = np.unique(np.concatenate(parts))
@@ -74,7 +58,7 @@ def class_balance(*labels: Any) -> list[dict[str, Any]]:
 
 
 def data_summary(X: Any) -> dict[str, Any]:
-    """Return what is in a table of data: sizes, kinds and gaps.
+    """Return a summary of data: size, kinds of columns, missing values.
 
     Parameters
     ----------
@@ -84,21 +68,22 @@ def data_summary(X: Any) -> dict[str, Any]:
     Returns
     -------
     dict
-        "facts", a dict of text, and "columns", a dict for every column of a table.
+        "facts", a dict of text; "columns", a dict for each of the first columns of a table; and
+        "left_out", the number of other columns.
     """
     n_rows, n_columns = np.shape(X)
     facts = {"rows": f"{n_rows:,}", "columns": f"{n_columns:,}"}
     if not is_table(X):
         if hasattr(X, "toarray"):
-            facts["kind"] = f"sparse, {percent(X.nnz / max(n_rows * n_columns, 1))} filled"
+            facts["kind"] = f"sparse, {percent(X.nnz / max(n_rows * n_columns, 1))} stored"
             return {"facts": facts, "columns": [], "left_out": 0}
         values = np.asarray(X)
         facts["kind"] = f"numbers ({values.dtype})"
         facts["missing"] = _gaps(int(np.sum(values != values)), values.size)
         return {"facts": facts, "columns": [], "left_out": 0}
     categories = set(category_columns(X))
-    facts["with numbers"] = f"{n_columns - len(categories):,}"
-    facts["with categories"] = f"{len(categories):,}"
+    facts["numeric"] = f"{n_columns - len(categories):,}"
+    facts["categorical"] = f"{len(categories):,}"
     facts["missing"] = _gaps(int(X.isna().to_numpy().sum()), n_rows * n_columns)
     columns = [_describe(X[name], name in categories) for name in X.columns[:_MOST_COLUMNS]]
     return {"facts": facts, "columns": columns, "left_out": n_columns - len(columns)}
@@ -109,7 +94,7 @@ def _gaps(count: int, cells: int) -> str:
 
 
 def _describe(column: Any, is_category: bool) -> dict[str, Any]:
-    """Return what a page says about one column."""
+    """Return the summary of one column."""
     known = column.dropna()
     found = {
         "name": str(column.name),
@@ -131,7 +116,7 @@ def _describe(column: Any, is_category: bool) -> dict[str, Any]:
 
 
 def some_rows(n_rows: int, most: int) -> NDArray:
-    """Return the numbers of all rows, or of a random choice where there are too many."""
+    """Return the indices of all rows, or of a random sample if there are too many."""
     if n_rows <= most:
         return np.arange(n_rows)
     return np.sort(np.random.default_rng(0).choice(n_rows, most, replace=False))

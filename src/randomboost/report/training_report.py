@@ -1,4 +1,4 @@
-"""The page about a trained model."""
+"""The report on a trained model."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def write_training_report(
     facts: Mapping[str, Any] | None = None,
     notes: Sequence[str] = (),
 ) -> Path:
-    """Write a page about a trained model.
+    """Write a report on a trained model.
 
     Parameters
     ----------
@@ -43,20 +43,20 @@ def write_training_report(
     model : estimator
         A fitted classifier, or a pipeline that ends in one.
     X_test, y_test : array-like
-        The rows that it is scored on; a pandas table gives the columns names and kinds.
+        The data to score the model on; a pandas table has names and types of columns.
     X_train, y_train : array-like, default=None
-        The rows that it was trained on, for the data summary and curves of the training error.
+        The training data, for the data summary and the curves of the training error.
     title : str, default="Training report"
-        Heading of the page.
+        Title of the report.
     facts : dict of str to str or number, default=None
-        Shown at the top as they are, such as the file, times and sizes.
+        Facts shown below the title, such as file, time and size.
     notes : sequence of str, default=()
         Sentences shown below the facts.
 
     Returns
     -------
     Path
-        Where the page is.
+        The file.
     """
     check_is_fitted(model)
     test = _Part(model, X_test, y_test, "test")
@@ -94,7 +94,7 @@ def write_training_report(
 
 
 class _Part:
-    """Rows of data with their labels and what the model says of them."""
+    """Data with its labels and the predictions of the model."""
 
     def __init__(self, model: Any, X: Any, y: Any, name: str) -> None:
         self.X: Any = X if hasattr(X, "shape") else np.asarray(X)
@@ -102,7 +102,7 @@ class _Part:
         if self.y.ndim != 1 or len(self.y) != self.X.shape[0] or not len(self.y):
             raise ValueError(
                 f"y_{name} has shape {self.y.shape} and X_{name} {self.X.shape[0]} rows: pass at "
-                "least one row, and one label a row"
+                "least one row, and one label per row"
             )
         self.labels = np.asarray(model.predict(self.X))
         self.classes = np.asarray(model.classes_)
@@ -118,7 +118,7 @@ class _Part:
             self.shares = np.asarray(model.predict_proba(self.X), dtype=np.float64)
 
     def for_curves(self) -> tuple[Any, NDArray]:
-        """Return rows with known labels, at most as many as staged predictions are quick for."""
+        """Return rows with known labels, few enough for quick staged predictions."""
         rows = np.flatnonzero(self.known)
         rows = rows[some_rows(len(rows), _MOST_CURVE_ROWS)]
         return take(self.X, rows), self.y[rows]
@@ -131,16 +131,18 @@ def _last(model: Any) -> Any:
 def _scores(model: Any, test: _Part, train: _Part | None) -> list[tuple[str, str, str]]:
     """Return names, values and explanations of the scores."""
     error, n_rows = float(test.wrong.mean()), len(test.y)
-    found = [("error", percent(error), f"{test.wrong.sum():,} of {n_rows:,} test rows are wrong")]
+    found = [
+        ("error", percent(error), f"{test.wrong.sum():,} of {n_rows:,} test rows are misclassified")
+    ]
     if test.shares is not None:
         shares = test.shares[test.known]
         loss = log_loss(test.y[test.known], shares, labels=test.classes)
-        found.append(("log loss", f"{loss:.4f}", "mean of -log of the true class's probability"))
+        found.append(("log loss", f"{loss:.4f}", "mean of -log p(true class)"))
     classes = [label for label in _by_class(test) if label["support"]]
     recall = float(np.mean([label["recall"] for label in classes]))
-    found.append(("balanced accuracy", percent(recall), "mean of the classes' recalls"))
+    found.append(("balanced accuracy", percent(recall), "mean recall over the classes"))
     f1 = float(np.mean([label["f1"] for label in classes]))
-    found.append(("macro F1", f"{f1:.4f}", "mean of the classes' F1"))
+    found.append(("macro F1", f"{f1:.4f}", "mean F1 over the classes"))
     if train is not None:
         rows = f"{len(train.y):,} training rows"
         found.append(("training error", percent(float(train.wrong.mean())), f"on {rows}"))
@@ -158,28 +160,28 @@ def _draw(drawings: Drawings, model: Any, test: _Part, train: _Part | None) -> N
     X_train, y_train = train.for_curves() if train is not None else (None, None)
     parts: dict[str, Any] = {"X_train": X_train, "y_train": y_train}
     sampled = [part for part in (test, train) if part and len(part.y) > _MOST_CURVE_ROWS]
-    choice = f" On a random choice of {_MOST_CURVE_ROWS:,} rows of a part." if sampled else ""
-    staged = getattr(last, "_has_stages", True)
-    if staged and hasattr(last, "staged_predict"):
+    sample = f" On a random sample of {_MOST_CURVE_ROWS:,} rows." if sampled else ""
+    staged = _has_stages(model, X)
+    if staged:
         drawings.add(
             "Error by round",
-            f"Share of wrong predictions of the model after each round.{choice}",
+            f"Error of the model after each round.{sample}",
             lambda ax: plots.RoundsDisplay.from_estimator(model, X, y, **parts, ax=ax),
-            "Line chart of the error over the rounds",
+            "Line chart of the error by round",
         )
     if staged and hasattr(last, "staged_predict_proba"):
         drawings.add(
             "Log loss by round",
-            f"How far off the probabilities are; it rises where they become too sure.{choice}",
+            f"Log loss after each round; it rises when probabilities become overconfident.{sample}",
             lambda ax: plots.RoundsDisplay.from_estimator(
                 model, X, y, **parts, metric="log_loss", ax=ax
             ),
-            "Line chart of the log loss over the rounds",
+            "Line chart of the log loss by round",
         )
     if hasattr(last, "margins"):
         drawings.add(
             "Margins",
-            f"How far the true class is ahead of the next one; left of 0 is wrong.{choice}",
+            f"Normalised score of the true class minus the next highest; below 0 is wrong.{sample}",
             lambda ax: plots.MarginDisplay.from_estimator(model, X, y, **parts, ax=ax),
             "Cumulative distribution of the margins",
         )
@@ -187,42 +189,56 @@ def _draw(drawings: Drawings, model: Any, test: _Part, train: _Part | None) -> N
         shares = test.shares[test.known]
         drawings.add(
             "Calibration",
-            "How often the predicted class is right, by the probability that it was given.",
+            "Accuracy of the predicted class, by its predicted probability.",
             lambda ax: plots.ReliabilityDisplay.from_predictions(
                 test.y[test.known], shares, labels=test.classes, ax=ax
             ),
-            "Accuracy over predicted probability, beside the diagonal",
+            "Accuracy against predicted probability, with the diagonal",
         )
     if hasattr(last, "weights_") and hasattr(last, "n_estimators_"):
         drawings.add(
             "Weights",
-            "How much each round counts.",
+            "Weight of every round.",
             lambda ax: plots.WeightsDisplay.from_estimator(model, ax=ax),
             "Chart of the weights of the rounds",
         )
     if test.X.shape[1] == 2 and _all_numbers(test.X):
         drawings.add(
-            "Regions",
-            "The class that is predicted everywhere in the plane, and test rows.",
+            "Decision regions",
+            "Predicted class at every point of the plane, and the test rows.",
             lambda ax: plots.RegionsDisplay.from_estimator(model, test.X, test.y, ax=ax),
             "Map of the decision regions",
         )
     if hasattr(last, "feature_importances_"):
         names = column_names(test.X) if last.n_features_in_ == test.X.shape[1] else None
         drawings.add(
-            "Importance",
-            "The features that the model uses most.",
+            "Feature importance",
+            "The most important features of the model.",
             lambda ax: plots.ImportanceDisplay.from_estimator(
                 model, names=names, max_features=12, ax=ax
             ),
             "Bar chart of feature importances",
         )
     drawings.add(
-        "Confusions",
-        "True classes in rows, predicted ones in columns; colour is the share of the row.",
+        "Confusion matrix",
+        "True classes in rows, predicted classes in columns; colour is the fraction of the row.",
         lambda ax: plots.ConfusionDisplay.from_predictions(test.y, test.labels, ax=ax),
-        "Confusion matrix; the table of classes has the numbers",
+        "Confusion matrix; the table of classes lists the scores",
     )
+
+
+def _has_stages(model: Any, X: Any) -> bool:
+    """Return whether there are staged predictions; a file may lack the weights they need."""
+    from ..plots.style import split_pipeline
+
+    last, row = split_pipeline(model, take(X, np.arange(1)))
+    if not hasattr(last, "staged_predict"):
+        return False
+    try:
+        next(iter(last.staged_predict(row)))
+    except ValueError:
+        return False
+    return True
 
 
 def _all_numbers(X: Any) -> bool:
@@ -241,29 +257,29 @@ def _by_class(test: _Part) -> list[dict[str, Any]]:
 
 
 def _confusions(test: _Part) -> list[dict[str, Any]]:
-    """Return the most frequent pairs of a true and another, predicted class."""
+    """Return the most frequent pairs of a true and a different predicted class."""
     pairs: dict[tuple[Any, Any], int] = {}
-    for true, said in zip(test.y[test.wrong], test.labels[test.wrong], strict=True):
-        pairs[true, said] = pairs.get((true, said), 0) + 1
+    for true, predicted in zip(test.y[test.wrong], test.labels[test.wrong], strict=True):
+        pairs[true, predicted] = pairs.get((true, predicted), 0) + 1
     most = sorted(pairs.items(), key=lambda item: -item[1])[:_MOST_CONFUSIONS]
     return [
         {
             "true": str(true),
-            "predicted": str(said),
+            "predicted": str(predicted),
             "count": count,
             "share": count / np.sum(test.y == true),
         }
-        for (true, said), count in most
+        for (true, predicted), count in most
     ]
 
 
 def _mistakes(model: Any, test: _Part) -> dict[str, Any]:
-    """Return the rows where the model was wrong and most sure of it."""
+    """Return the misclassified rows with the highest predicted probability."""
     rows = np.flatnonzero(test.wrong)
     if test.shares is not None:
         rows = rows[np.argsort(-test.shares[rows].max(axis=1), kind="stable")]
     rows = rows[:_MOST_MISTAKES]
-    columns = _telling_columns(model, test.X)
+    columns = _shown_columns(model, test.X)
     names = column_names(test.X)
     index = test.X.index if is_table(test.X) else range(len(test.y))
     chosen = take(test.X, rows)
@@ -273,14 +289,14 @@ def _mistakes(model: Any, test: _Part) -> dict[str, Any]:
     found = []
     for place, row in enumerate(rows):
         true = np.flatnonzero(test.classes == test.y[row])
-        sure = None if test.shares is None else float(test.shares[row].max())
+        highest = None if test.shares is None else float(test.shares[row].max())
         own = None if test.shares is None or not len(true) else test.shares[row][true[0]]
         found.append(
             {
                 "row": str(index[row]),
                 "true": str(test.y[row]),
                 "predicted": str(test.labels[row]),
-                "sure": sure,
+                "highest": highest,
                 "own": None if own is None else float(own),
                 "values": [number(values[place][column]) for column in columns],
             }
@@ -288,8 +304,8 @@ def _mistakes(model: Any, test: _Part) -> dict[str, Any]:
     return {"rows": found, "columns": [names[column] for column in columns]}
 
 
-def _telling_columns(model: Any, X: Any) -> list[int]:
-    """Return the columns to show of a row: the most important ones, where that is known."""
+def _shown_columns(model: Any, X: Any) -> list[int]:
+    """Return the columns to show of a row: the most important ones, if importances are known."""
     last = _last(model)
     n_columns = X.shape[1]
     if getattr(last, "n_features_in_", None) == n_columns and hasattr(last, "feature_importances_"):
@@ -298,7 +314,7 @@ def _telling_columns(model: Any, X: Any) -> list[int]:
 
 
 def _settings(model: Any) -> list[dict[str, Any]]:
-    """Return the parameters of a model, those that differ from the defaults first."""
+    """Return the parameters of a model, those that differ from their default first."""
     defaults = {
         name: parameter.default
         for name, parameter in inspect.signature(type(model).__init__).parameters.items()

@@ -1,22 +1,26 @@
-"""The rounds of RBoost-proj (Algorithm 2 of the paper)."""
+"""The rounds of RBoost-proj (Algorithm 2 of the paper) and of MultiBoost: column generation."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..ensembles.class_votes import Coding
+from ..ensembles.class_votes import make_coding
+from ..ensembles.coded_votes import CodedVotes
+from ..projections.matrices import GaussianProjection
 from ..projections.points import FeaturePoints
 from ..runtime.parallel import ThreadTeam
+from ..runtime.random_stream import OUTPUT_STREAM
 from ..search.binned import BinnedColumns
 from ..search.joint import JointSearch
-from ..solvers.corrective import ROUND_TOLERANCE, minimise, solver_options
+from ..solvers.corrective import ROUND_TOLERANCE, minimise
 from ..solvers.risk import PairwiseRisk
 from ..solvers.warm import WarmSolver
 from ..weak_learners import EstimatorLearner, JointLearner, StumpLearner, WLDALearner, small_tree
-from .rounds import Model, Trainer, TrainingData
+from .loop import Trainer, TrainingData
 
 _SLACK = 1e-3  # share of nu by which a constraint may be off
 _MOST_SOLVES = 10  # how often the active set of one round may grow
@@ -24,58 +28,117 @@ _MOST_WAIT = 32  # rounds between two full solves that test for the end
 _PAIRS = 20  # curvature pairs that quick rounds keep: w has hundreds of entries
 
 
-class ProjTrainer(Trainer):
+@dataclass(frozen=True)
+class ColumnSettings:
+    """Settings of totally corrective training by column generation.
+
+    Parameters
+    ----------
+    reading : {"code", "violation", "free"}
+        How w becomes votes (see `ensembles.class_votes`).
+    n_projections : int or None
+        Number n of rows of the class-wise matrices; None for free votes.
+    weak_learner : str or estimator
+        "stump", "real_stump", "wlda", "tree" or an estimator.
+    loss : Loss
+        The loss of pairwise margins.
+    nu : float
+        Weight of the l1 penalty.
+    stopping : {"objective", "violation"}
+        What ends the training.
+    tol : float
+        Tolerance of `stopping`.
+    solver_options : dict
+        Options of L-BFGS-B.
+    iterations_per_round : int or None
+        Iterations of the solver after each round; None for a full solve.
+    max_bins : int or None
+        Bins of a feature; None for all thresholds.
+    seed : int
+        Seed.
+    """
+
+    reading: str
+    n_projections: int | None
+    weak_learner: Any
+    loss: Any
+    nu: float
+    stopping: str
+    tol: float
+    solver_options: dict[str, Any]
+    iterations_per_round: int | None
+    max_bins: int | None
+    seed: int
+
+
+class ColumnTrainer(Trainer):
     """The rounds of Algorithm 2, and of every method with effective weights linear in w.
 
     Parameters
     ----------
-    estimator : CodedClassifier
-        Its parameters.
-    coding : Coding
-        How weights become votes.
+    settings : ColumnSettings
+        The settings.
     data : TrainingData
         The data.
-    start : Model
-        Rounds to go on from.
+    start : CodedVotes or None
+        Rounds to continue from.
     team : ThreadTeam
         Threads.
     """
 
     def __init__(
         self,
-        estimator: Any,
-        coding: Coding,
+        settings: ColumnSettings,
         data: TrainingData,
-        start: Model,
+        start: CodedVotes | None,
         team: ThreadTeam,
     ) -> None:
-        self._seed = estimator._seed
-        self._team = team
-        self._coding = coding
-        self._nu = float(estimator.nu)
-        self._tol = float(estimator.tol)
-        self._stopping = estimator.stopping
-        self._options = solver_options(estimator.solver_options)
-        self._iterations = estimator.iterations_per_round
+        self._settings, self._team, self._n_classes = settings, team, data.n_classes
+        self._nu, self._tol = settings.nu, settings.tol
+        self._iterations = settings.iterations_per_round
+        self._projection = None
+        if settings.n_projections is not None:
+            size = data.n_classes, settings.n_projections
+            self._projection = GaussianProjection(settings.seed, OUTPUT_STREAM, *size)
+        self._chosen: list[int] = [] if start is None else start.chosen.tolist()
+        self._coding = make_coding(
+            settings.reading,
+            self._projection,
+            data.n_classes,
+            team,
+            np.array(self._chosen, dtype=np.int64),
+        )
         self._points = FeaturePoints(data.X)
         self._val_points = None if data.X_val is None else FeaturePoints(data.X_val)
-        self._learner = self._make_learner(estimator.weak_learner, estimator._bin_limit(), team)
+        self._learner = self._make_learner(settings.weak_learner, settings.max_bins, team)
         self._risk = PairwiseRisk.of(
-            estimator._get_loss(), data.y, len(estimator.classes_), data.sample_weight, "mean"
+            settings.loss, data.y, data.n_classes, data.sample_weight, "mean"
         )
-        weights = start.weights if start.hypotheses else self._coding.first_weights()
-        self._path = list(start.path or [])
-        self.model = Model(list(start.hypotheses), weights, self._path, list(start.codes))
+        self._hypotheses = [] if start is None else list(start.hypotheses)
+        self._weights = self._coding.first_weights() if start is None else start.coefficients
+        self._path: list[NDArray] = [] if start is None else list(start.path)
         self._outputs = np.zeros((64, len(data.y)))
         self._single_outputs = np.zeros((64, len(data.y)), np.float32)
-        self._val_outputs = np.empty((64, 0 if data.y_val is None else len(data.y_val)))
-        for t, hypothesis in enumerate(start.hypotheses):
+        self._val_outputs = np.empty((64, data.n_validation))
+        for t, hypothesis in enumerate(self._hypotheses):
             self._append(t, hypothesis)
         self._warm = WarmSolver(self._coding.typical, _PAIRS)
-        self._take(weights, len(start.hypotheses))
-        self._exact = self._iterations is None or not start.hypotheses
+        self._take(self._weights, len(self._hypotheses))
+        self._exact = self._iterations is None or not self._hypotheses
         self._settled = False
         self._tests, self._next_test = 0, 0
+
+    def ensemble(self, n_rounds: int) -> CodedVotes:
+        """Return the ensemble as it was after `n_rounds` rounds."""
+        return CodedVotes(
+            self._settings.reading,
+            self._projection,
+            self._n_classes,
+            self._hypotheses[:n_rounds],
+            self._path[n_rounds - 1],
+            self._path[:n_rounds],
+            np.array(self._chosen[:n_rounds], dtype=np.int64),
+        )
 
     def _make_learner(self, kind: Any, max_bins: int | None, team: ThreadTeam) -> JointLearner:
         columns = BinnedColumns(self._points, team, max_bins)
@@ -162,8 +225,8 @@ class ProjTrainer(Trainer):
             return value, self._nu - self._coding.constraints(moments, active)
 
         unit = self._risk.unit(self._objective_value)
-        typical = self._coding.typical
-        found = minimise(objective, start[active], self._options, typical=typical, unit=unit)
+        typical, options = self._coding.typical, self._settings.solver_options
+        found = minimise(objective, start[active], options, typical=typical, unit=unit)
         return spread(found[0])
 
     def _improve(
@@ -202,7 +265,7 @@ class ProjTrainer(Trainer):
         by as much as a new weak classifier adds; that is for further steps to mend, and must not
         decide which code is chosen.
         """
-        rng = np.random.default_rng([self._seed, t])
+        rng = np.random.default_rng([self._settings.seed, t])
         offsets = self._coding.offsets(self._moments)
         if not self._exact:
             offsets = np.minimum(offsets, self._nu)
@@ -212,12 +275,12 @@ class ProjTrainer(Trainer):
     def _is_satisfied(self, violation: float) -> bool:
         """Whether training ends because no constraint is violated."""
         limit = self._nu * (1.0 + _SLACK) + self._tol
-        return self._stopping == "violation" and violation <= limit
+        return self._settings.stopping == "violation" and violation <= limit
 
     def _has_settled(self, before: float) -> bool:
         """Whether training ends because the objective is as it was before the round."""
         change = abs(before - self._objective_value) / self._risk.unit(before)
-        return self._stopping == "objective" and change < self._tol
+        return self._settings.stopping == "objective" and change < self._tol
 
     def step(self) -> dict[str, float] | str:
         """Run one round; return its loss and violation, or why there is no further round.
@@ -227,10 +290,10 @@ class ProjTrainer(Trainer):
         """
         if self._settled:
             return f"the objective changed by less than tol = {self._tol:g}"
-        t = len(self.model.hypotheses)
+        t = len(self._hypotheses)
         found = self._choose(t)
         if found is not None and not self._exact and self._is_satisfied(found[2]):
-            self.model.weights = self._correct(self.model.weights, t, quick=False)
+            self._weights = self._correct(self._weights, t, quick=False)
             found = self._choose(t)
         if found is None:
             return "no weak learner separates any two samples"
@@ -238,7 +301,7 @@ class ProjTrainer(Trainer):
         if self._is_satisfied(violation):
             return f"no constraint is violated by more than tol = {self._tol:g}"
         self._append(t, hypothesis)
-        start = self._coding.choose(t, code, self.model.weights)
+        start = self._coding.choose(t, code, self._weights)
         before, exact = self._objective_value, self._exact
         weights = self._correct(start, t + 1, quick=self._iterations is not None)
         if not self._exact and self._has_settled(before) and t >= self._next_test:
@@ -247,21 +310,21 @@ class ProjTrainer(Trainer):
                 self._tests += 1
                 self._next_test = t + min(2**self._tests, _MOST_WAIT)
         self._settled = exact and self._exact and self._has_settled(before)
-        self.model.hypotheses.append(hypothesis)
-        self.model.weights = weights
+        self._hypotheses.append(hypothesis)
+        self._weights = weights
         self._path.append(weights)
-        self.model.codes.append(code)
+        self._chosen.append(code)
         return {"loss": self._objective_value, "edge": violation}
 
     def finish(self) -> float:
         """Solve for w to the full tolerance after the last round; return the objective."""
-        n_rounds = len(self.model.hypotheses)
-        weights = self._correct(self.model.weights, n_rounds, quick=False)
-        self.model.weights = self._path[-1] = weights
+        n_rounds = len(self._hypotheses)
+        weights = self._correct(self._weights, n_rounds, quick=False)
+        self._weights = self._path[-1] = weights
         return self._objective_value
 
     def validation_scores(self) -> NDArray:
         """Return the scores of the validation part after the last round."""
-        n_rounds = len(self.model.hypotheses)
-        effective = self._coding.effective(self.model.weights, n_rounds)
+        n_rounds = len(self._hypotheses)
+        effective = self._coding.effective(self._weights, n_rounds)
         return effective.T @ self._val_outputs[:n_rounds]

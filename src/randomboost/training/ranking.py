@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..projections.matrices import GaussianProjection
+from ..ensembles.projected_learners import ProjectedLearners
+from ..projections.matrices import make_projection
 from ..projections.points import ProjectedPoints
 from ..runtime.compiling import kernel
 from ..runtime.memory import check_memory, memory_budget
 from ..runtime.parallel import ThreadTeam
-from ..search.projected import EXACT_BINS, HISTOGRAM_BINS, ProjectedColumns
+from ..search.projected import EXACT_BINS, ProjectedColumns
 from ..search.sorted import SortedColumns
-from ..solvers.corrective import ROUND_TOLERANCE, minimise, solver_options
+from ..solvers.corrective import ROUND_TOLERANCE, minimise
 from ..solvers.matvec import OutputRows
 from ..solvers.risk import PairwiseRisk
 from ..solvers.stagewise import stagewise_weight
 from ..solvers.warm import WarmSolver
 from ..weak_learners import make_learner
-from .rounds import Model, Trainer, TrainingData
-
-if TYPE_CHECKING:
-    from ..estimators.rank import RBoostRankClassifier
+from .loop import Trainer, TrainingData
+from .stopwatch import phase
 
 _DRAWN_TOGETHER = 16  # rounds
 _FEW_POINTS = 100_000  # below this a second thread does not pay
@@ -49,95 +49,179 @@ def _add_weighted(scores, outputs, weight, start, stop):
             scores[r, i] += weight * outputs[r, i]
 
 
+@dataclass(frozen=True)
+class RankSettings:
+    """Settings of Algorithm 1.
+
+    Parameters
+    ----------
+    n_rounds : int
+        Largest number of rounds, earlier ones included.
+    weak_learner : str or estimator
+        As for `weak_learners.make_learner`.
+    loss : Loss
+        The loss of pairwise margins.
+    projection : str or object
+        Kind of the matrices, as for `projections.matrices.make_projection`.
+    n_projections : int
+        Number n of projected dimensions.
+    projections_per_round : int, float or None
+        How many dimensions a round searches: all, a number, or a share.
+    total : bool
+        Whether all weights are corrected after every round.
+    nu : float
+        Weight of the l1 penalty of totally corrective training.
+    tol : float
+        Least edge beyond nu.
+    solver_options : dict
+        Options of L-BFGS-B.
+    iterations_per_round : int or None
+        Iterations of the solver after each round; None for a full solve.
+    max_bins : int or None
+        Bins of a histogram search; None for all thresholds.
+    plain : bool
+        Search by looking at every point, for comparison.
+    max_memory : float or None
+        Bytes that the search may take.
+    seed : int
+        Seed.
+    """
+
+    n_rounds: int
+    weak_learner: Any
+    loss: Any
+    projection: Any
+    n_projections: int
+    projections_per_round: float | None
+    total: bool
+    nu: float
+    tol: float
+    solver_options: dict[str, Any]
+    iterations_per_round: int | None
+    max_bins: int | None
+    plain: bool
+    max_memory: float | None
+    seed: int
+
+
+def part_size(part: float | None, whole: int) -> int:
+    """Return how many of the projected dimensions a round searches.
+
+    Parameters
+    ----------
+    part : int, float or None
+        A number, a share, or None for all.
+    whole : int
+        Number of dimensions.
+
+    Returns
+    -------
+    int
+        The number.
+    """
+    if part is None:
+        return whole
+    if isinstance(part, Integral):
+        return min(int(part), whole)
+    return max(1, round(part * whole))
+
+
 class RankTrainer(Trainer):
     """The rounds of Algorithm 1.
 
     Parameters
     ----------
-    estimator : RBoostRankClassifier
-        Its parameters.
-    projection : GaussianProjection
-        The class-wise matrices.
+    settings : RankSettings
+        The settings.
     data : TrainingData
         The data.
-    start : Model
-        Rounds to go on from.
+    start : ProjectedLearners or None
+        Rounds to continue from.
     team : ThreadTeam
         Threads.
     """
 
     def __init__(
         self,
-        estimator: RBoostRankClassifier,
-        projection: GaussianProjection,
+        settings: RankSettings,
         data: TrainingData,
-        start: Model,
+        start: ProjectedLearners | None,
         team: ThreadTeam,
     ) -> None:
-        self._team = team
-        self._seed = projection.seed
-        self._total = estimator.correction == "total"
-        self._nu = float(estimator.nu) if self._total else 0.0
-        self._tol = float(estimator.tol)
-        self._options = solver_options(estimator.solver_options)
-        self._iterations = estimator.iterations_per_round
+        self._team, self._settings = team, settings
+        self._n_features, self._dtype = data.X.shape[1], data.X.dtype
+        self._total = settings.total
+        self._nu = settings.nu if self._total else 0.0
+        self._tol = settings.tol
+        self._iterations = settings.iterations_per_round
         self._warm = WarmSolver()
         self._gradient = np.empty(0)
-        self._points = ProjectedPoints(data.X, projection)
+        if start is None:
+            known = data.X, data.y, data.sample_weight
+            self._projection = make_projection(
+                settings.projection, settings.seed, data.n_classes, settings.n_projections, known
+            )
+        else:
+            self._projection = start.projection
+        self._points = ProjectedPoints(data.X, self._projection)
         self._val_points = None
         if data.X_val is not None:
-            self._val_points = ProjectedPoints(data.X_val, projection, merge=False)
-        self._all_columns = np.arange(projection.n_projections)
-        self._n_searched = _part_size(estimator.projections_per_round, projection.n_projections)
+            self._val_points = ProjectedPoints(data.X_val, self._projection, merge=False)
+        self._all_columns = np.arange(self._projection.n_projections)
+        self._n_searched = part_size(settings.projections_per_round, len(self._all_columns))
         self._drawn: dict[int, tuple[np.random.Generator, NDArray[np.int64]]] = {}
-        n_left = estimator.n_estimators - len(start.hypotheses)
+        self._hypotheses = [] if start is None else list(start.hypotheses)
         check_memory(
             _BYTES_A_POINT * self._points.n_points,
-            f"scores and weights of {len(data.y):,} samples and {projection.n_classes:,} classes",
+            f"scores and weights of {len(data.y):,} samples and {data.n_classes:,} classes",
             "use fewer samples",
         )
-        self._learner = make_learner(
-            estimator.weak_learner, self._points, lambda: self._make_columns(estimator, n_left)
-        )
+        self._learner = make_learner(settings.weak_learner, self._points, self._make_columns)
         self._risk = PairwiseRisk.of(
-            estimator._get_loss(), data.y, projection.n_classes, data.sample_weight, "sum"
+            settings.loss, data.y, data.n_classes, data.sample_weight, "sum"
         )
-        self.model = Model(list(start.hypotheses), start.weights, list(start.path or []))
-        if not self._total:
-            self.model.path = None
-        self._scores = np.zeros((projection.n_classes, len(data.y)))
-        self._val_scores = np.zeros(
-            (projection.n_classes, 0 if data.y_val is None else len(data.y_val))
-        )
+        self._weights = np.empty(0) if start is None else start.weights
+        self._path: list[NDArray] = [] if start is None else list(start.path or [])
+        self._scores = np.zeros((data.n_classes, len(data.y)))
+        self._val_scores = np.zeros((data.n_classes, data.n_validation))
         kind = np.int8 if self._learner.discrete else np.float64
         self._outputs, self._val_outputs = OutputRows(kind), OutputRows(kind)
-        for t, hypothesis in enumerate(start.hypotheses):
-            self._add(hypothesis, start.weights[t])
-        if self._total and start.hypotheses:
-            self._rescore(start.weights)
+        for t, hypothesis in enumerate(self._hypotheses):
+            self._add(hypothesis, self._weights[t])
+        if self._total and self._hypotheses:
+            self._rescore(self._weights)
         self._loss, self._signed = self._risk.evaluate(self._scores, self._team)
         self._first_loss = self._loss
         # single precision ends at 1e38, weights of samples need not; a power of 2 costs no bits
         self._unit_of_weights = 2.0 ** max(0.0, np.floor(np.log2(np.abs(self._signed).max() + 1.0)))
-        self._perfect = bool(start.hypotheses) and not self._total and self._orders_all_pairs()
+        self._perfect = bool(self._hypotheses) and not self._total and self._orders_all_pairs()
 
-    def _make_columns(self, estimator: RBoostRankClassifier, n_rounds: int) -> Any:
+    def ensemble(self, n_rounds: int) -> ProjectedLearners:
+        """Return the ensemble as it was after `n_rounds` rounds."""
+        path = self._path[:n_rounds] if self._total else None
+        weights = self._weights[:n_rounds] if path is None else path[-1]
+        return ProjectedLearners(
+            self._projection,
+            self._hypotheses[:n_rounds],
+            weights,
+            path,
+            self._n_features,
+            self._dtype,
+        )
+
+    def _make_columns(self) -> Any:
         """Prepare the projected dimensions for the search that was asked for."""
-        search = estimator.search
-        if search == "plain":
+        settings = self._settings
+        if settings.plain:
             return SortedColumns(self._points, self._team)
-        if search == "auto":
-            whole = self._n_searched == len(self._all_columns)
-            search = "exact" if whole else "histogram"
-        bins = EXACT_BINS if search == "exact" else int(estimator.max_bins or HISTOGRAM_BINS)
         columns = ProjectedColumns(
             self._points,
             self._team,
-            exact=search == "exact",
-            max_bins=bins,
+            exact=settings.max_bins is None,
+            max_bins=settings.max_bins or EXACT_BINS,
             searched=self._n_searched,
-            searches=n_rounds,
-            max_memory=memory_budget(estimator.max_memory),
+            searches=settings.n_rounds - len(self._hypotheses),
+            max_memory=memory_budget(settings.max_memory),
         )
         self.note = columns.describe()
         return columns
@@ -170,7 +254,9 @@ class RankTrainer(Trainer):
 
     def _solve(self, weights: NDArray) -> NDArray:
         """Minimise (rankPrimal) or (App2) over all weights."""
-        return minimise(self._objective, weights, self._options, unit=self._unit())[0]
+        return minimise(self._objective, weights, self._settings.solver_options, unit=self._unit())[
+            0
+        ]
 
     def _unit(self) -> float:
         """Return the size against which changes of the loss are judged, also where it is 0."""
@@ -178,7 +264,7 @@ class RankTrainer(Trainer):
 
     def _correct(self, edge: float) -> NDArray:
         """Correct all weights after a round whose weak classifier has the given edge."""
-        weights = np.append(self.model.weights, 0.0)
+        weights = np.append(self._weights, 0.0)
         if self._iterations is None:
             return self._solve(weights)
         value = self._loss + self._nu * float(weights.sum())
@@ -200,12 +286,13 @@ class RankTrainer(Trainer):
         """Solve for all weights to the full tolerance after the last round; return the loss."""
         if not self._total or self._iterations is None:
             return None
-        weights = self._solve(self.model.weights)
-        self.model.weights = weights
-        if self.model.path:
-            self.model.path[-1] = weights
-        self._rescore(weights)
-        return self._objective(weights)[0]
+        with phase("weights"):
+            weights = self._solve(self._weights)
+            self._weights = weights
+            if self._path:
+                self._path[-1] = weights
+            self._rescore(weights)
+            return self._objective(weights)[0]
 
     def _objective(self, weights: NDArray) -> tuple[float, NDArray]:
         """Value and gradient of (rankPrimal) or (App2) at `weights`."""
@@ -236,7 +323,7 @@ class RankTrainer(Trainer):
         if number not in self._drawn:
             self._drawn = {}
             for t in range(number, number + _DRAWN_TOGETHER):
-                rng = np.random.default_rng([self._seed, t])
+                rng = np.random.default_rng([self._settings.seed, t])
                 columns = self._all_columns
                 if self._n_searched < len(columns):
                     columns = np.sort(
@@ -249,7 +336,7 @@ class RankTrainer(Trainer):
         """Run one round; return its loss and edge, or why there is no further round."""
         if self._perfect:
             return "a weak learner orders all training pairs rightly"
-        rng, columns = self._draw(len(self.model.hypotheses))
+        rng, columns = self._draw(len(self._hypotheses))
         folded = self._points.fold(self._signed)
         found = self._learner.fit(folded, columns, rng) if folded.any() else None
         if found is None:
@@ -260,20 +347,22 @@ class RankTrainer(Trainer):
         outputs = self._points.unfold(hypothesis.outputs(self._points))
         if self._total:
             self._place(outputs, hypothesis, 0.0)
-            weights = self._correct(edge)
+            with phase("weights"):
+                weights = self._correct(edge)
             self._rescore(weights)
         else:
-            weight = stagewise_weight(
-                self._risk, self._scores, self._signed, outputs, discrete=self._learner.discrete
-            )
-            weights = np.append(self.model.weights, weight)
+            with phase("weights"):
+                weight = stagewise_weight(
+                    self._risk, self._scores, self._signed, outputs, discrete=self._learner.discrete
+                )
+            weights = np.append(self._weights, weight)
             self._place(outputs, hypothesis, weight)
             self._perfect = self._orders_all_pairs(outputs)
         self._loss, self._signed = self._risk.evaluate(self._scores, self._team, self._signed)
-        self.model.hypotheses.append(hypothesis)
-        self.model.weights = weights
-        if self.model.path is not None:
-            self.model.path.append(weights)
+        self._hypotheses.append(hypothesis)
+        self._weights = weights
+        if self._total:
+            self._path.append(weights)
         return {"loss": self._loss + self._nu * float(weights.sum()), "edge": edge}
 
     def _orders_all_pairs(self, outputs: NDArray | None = None) -> bool:
@@ -281,19 +370,10 @@ class RankTrainer(Trainer):
         if self._risk.form != "log-sum-exp":
             return False
         if outputs is None:
-            newest = self.model.hypotheses[-1].outputs(self._points)
+            newest = self._hypotheses[-1].outputs(self._points)
             outputs = self._points.unfold(newest)
         return bool(_is_truth(outputs, self._risk.y))
 
     def validation_scores(self) -> NDArray:
         """Return the scores of the validation part after the last round."""
         return self._val_scores
-
-
-def _part_size(part: float | None, whole: int) -> int:
-    """Return how many projected dimensions a round searches."""
-    if part is None:
-        return whole
-    if isinstance(part, Integral):
-        return min(int(part), whole)
-    return max(1, round(part * whole))

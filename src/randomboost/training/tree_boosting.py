@@ -1,23 +1,25 @@
-"""The rounds of RBoost-rank with trees: one tree a round, shared by all classes."""
+"""The rounds of boosted trees: one tree a round, shared by all classes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..ensembles.shared_trees import SharedTrees
+from ..projections.matrices import make_directions, make_projection
 from ..runtime.memory import check_memory
 from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import scrambled
 from ..trees.binning import bin_values, find_edges
-from ..trees.forest import Tree, TreePredictor
+from ..trees.forest import Forest, Tree, TreePredictor
 from ..trees.gradients import make_objective
 from ..trees.growth import Rules, find_units, grow_tree, mass_below, select_points
-from .rounds import Model, Trainer, TrainingData
-
-if TYPE_CHECKING:
-    from ..estimators.rank import RBoostRankClassifier
+from ..trees.views import ClassView, SharedView
+from .loop import Trainer, TrainingData
 
 _FLOOR = 0.5  # part of a family's share that does not depend on what its trees gained
 _MEMORY = 0.95  # how slowly what the families gained is forgotten
@@ -26,93 +28,180 @@ _MIN_HESSIAN = 1e-3
 _SETTLED = 1e-7  # mean gradient at which nothing is left to learn
 
 
+@dataclass(frozen=True)
+class TreeSettings:
+    """Settings of boosted trees that all classes share.
+
+    Parameters
+    ----------
+    loss : str or object
+        As for `trees.gradients.make_objective`.
+    learning_rate : float
+        Shrinkage of Newton's steps.
+    max_leaves : int
+        Largest number of leaves of a tree.
+    max_depth : int or None
+        Largest number of splits on a path.
+    min_points : int
+        Least number of points (pairs of a sample and a class) in a leaf.
+    ridge : float
+        Ridge penalty of the leaf values.
+    subsample : float
+        Share of the samples that a round looks at.
+    negligible : float
+        Largest share of the gradients that a round may leave out.
+    max_points : int or None
+        How many points a round looks at; None: 8 for every sample, at least 20000.
+    max_features : int, float or None
+        How many splits are tried at a node: a number, a share of a family of directions, or None
+        for one in 12, at least 16.
+    max_bins : int
+        Bins of a direction.
+    projection : str, tuple or object
+        Kind of the directions, as for `projections.matrices.make_projection`.
+    n_projections : int
+        Number of directions beside the features.
+    seed : int
+        Seed.
+    """
+
+    loss: Any
+    learning_rate: float
+    max_leaves: int
+    max_depth: int | None
+    min_points: int
+    ridge: float
+    subsample: float
+    negligible: float
+    max_points: int | None
+    max_features: float | None
+    max_bins: int
+    projection: Any
+    n_projections: int
+    seed: int
+
+    def n_drawn(self, n_directions: int) -> int:
+        """Return how many splits are tried at a node, out of so many directions."""
+        part = self.max_features
+        if part is None:
+            return max(16, n_directions // 12)
+        if isinstance(part, Integral):
+            return min(int(part), max(16, self.n_projections))
+        return max(1, round(part * n_directions))
+
+
+def make_view(settings: TreeSettings, data: TrainingData) -> SharedView | ClassView:
+    """Return how trees see samples.
+
+    Parameters
+    ----------
+    settings : TreeSettings
+        The settings.
+    data : TrainingData
+        The data, which discriminants are made from.
+
+    Returns
+    -------
+    SharedView or ClassView
+        Directions that all classes share, or the paper's class-wise matrices.
+    """
+    kind, known = settings.projection, (data.X, data.y, data.sample_weight)
+    if isinstance(kind, str | tuple) and kind != "gaussian":
+        directions = make_directions(kind, settings.seed, settings.n_projections, known)
+        return SharedView(settings.seed, data.n_classes, directions)
+    matrices = make_projection(kind, settings.seed, data.n_classes, settings.n_projections, known)
+    return ClassView(matrices, data.X.shape[1])
+
+
 class TreeTrainer(Trainer):
     """The rounds: gradients, the points that matter, a tree, its weight.
 
     Parameters
     ----------
-    estimator : RBoostRankClassifier
-        Its parameters.
-    view : SharedView or ClassView
-        How the trees see samples.
+    settings : TreeSettings
+        The settings.
     data : TrainingData
         The data.
-    start : Model
-        Rounds to go on from.
+    start : SharedTrees or None
+        Rounds to continue from.
     team : ThreadTeam
         Threads.
     """
 
     def __init__(
         self,
-        estimator: RBoostRankClassifier,
-        view: Any,
+        settings: TreeSettings,
         data: TrainingData,
-        start: Model,
+        start: SharedTrees | None,
         team: ThreadTeam,
     ) -> None:
-        self._team, self._view = team, view
-        self._seed = view.seed
-        n_classes, n_samples = view.n_classes, len(data.y)
-        n_rows = view.n_rows(n_samples)
+        self._team, self._settings = team, settings
+        self._view = view = make_view(settings, data) if start is None else start.view
+        n_classes, n_samples = data.n_classes, len(data.y)
         check_memory(
-            n_rows * view.n_directions + 54 * n_classes * n_samples,
+            view.n_rows(n_samples) * view.n_directions + 54 * n_classes * n_samples,
             f"{view.n_directions:,} directions and the scores of {n_samples:,} samples and "
             f"{n_classes:,} classes",
             "use fewer samples or a smaller n_projections",
         )
-        n_bins = int(estimator.max_bins or 64)
-        self._bins, self._edges = self._binned(data.X, n_bins)
-        self._objective = make_objective(
-            estimator._loss_in_use(), data.y, n_classes, data.sample_weight
-        )
+        self._bins, self._edges = self._binned(data.X, settings.max_bins)
+        self._objective = make_objective(settings.loss, data.y, n_classes, data.sample_weight)
         self._rules = Rules(
-            max_leaves=estimator._leaves(n_classes),
-            max_depth=estimator.max_depth or 2**31,
-            ridge=estimator._ridge(n_classes),
+            max_leaves=settings.max_leaves,
+            max_depth=settings.max_depth or 2**31,
+            ridge=settings.ridge,
             min_hessian=_MIN_HESSIAN,
-            min_points=estimator.min_samples_leaf,
-            n_bins=n_bins,
+            min_points=settings.min_points,
+            n_bins=settings.max_bins,
         )
-        self._n_drawn = [estimator._n_drawn(size) for size in np.diff(view.starts)]
+        self._n_drawn = [settings.n_drawn(size) for size in np.diff(view.starts)]
         self.note = (
-            f"trees of at most {self._rules.max_leaves} leaves, {max(self._n_drawn)} splits out of "
+            f"trees of at most {settings.max_leaves} leaves, {max(self._n_drawn)} splits out of "
             f"{view.n_directions:,} directions tried at a node"
         )
-        self._rate = float(estimator.learning_rate)
-        self._subsample = estimator.subsample
-        self._negligible = estimator.negligible
-        self._most_points = estimator.max_points or max(8 * n_samples, 20_000)
-        self._low = float(start.state.get("low", 0.0))
+        self._most_points = settings.max_points or max(8 * n_samples, 20_000)
+        state = {} if start is None else start.state
+        self._low = float(state.get("low", 0.0))
         families = np.zeros((3, len(view.weights)))
-        self._due, self._earned, self._tries = start.state.get("families", families).copy()
+        self._due, self._earned, self._tries = state.get("families", families).copy()
         self._shares = self._find_shares()
         size = n_classes * n_samples + 1
         kinds = np.int32, np.uint16, np.int64
         self._points = tuple(np.empty(size, kind) for kind in kinds)
         self._spare = tuple(np.empty(size, kind) for kind in kinds)
-        self.model = Model(list(start.hypotheses), start.weights)
-        self.baseline = estimator._baseline if start.hypotheses else self._objective.baseline
+        self._trees: list[Tree] = [] if start is None else list(start.forest)
+        self._weights = np.empty(0) if start is None else start.weights
+        self._baseline = self._objective.baseline if start is None else start.baseline
         self._scores = self._first_scores(n_samples)
-        self._val_scores = self._first_scores(0 if data.y_val is None else len(data.y_val))
+        self._val_scores = self._first_scores(data.n_validation)
         everything = view.along(np.arange(view.n_directions))
         self._val_values = None
         self._val_objective = None
         if data.y_val is not None:
             self._val_values = view.values(data.X_val, everything, team)
             weight = np.ones(len(data.y_val)) if data.val_weight is None else data.val_weight
-            self._val_objective = make_objective(
-                estimator._loss_in_use(), data.y_val, n_classes, weight
-            )
-        if start.hypotheses:
+            self._val_objective = make_objective(settings.loss, data.y_val, n_classes, weight)
+        if self._trees:
             values = view.values(data.X, everything, team)
-            for tree, weight in zip(start.hypotheses, start.weights, strict=True):
+            for tree, weight in zip(self._trees, self._weights, strict=True):
                 self._add(self._scores, tree, weight, values, tree.thresholds)
                 self._add_to_validation(tree, weight)
         self._derivatives = self._objective.derivatives(self._scores)
 
+    def ensemble(self, n_rounds: int) -> SharedTrees:
+        """Return the ensemble as it was after `n_rounds` rounds."""
+        families = np.array([self._due, self._earned, self._tries])
+        state = {"low": np.array(self._low), "families": families}
+        return SharedTrees(
+            self._view,
+            Forest(self._trees[:n_rounds]),
+            self._weights[:n_rounds],
+            self._baseline,
+            state if n_rounds == len(self._trees) else {},
+        )
+
     def _first_scores(self, n_samples: int) -> NDArray[np.float32]:
-        return np.repeat(self.baseline.astype(np.float32)[:, None], n_samples, axis=1)
+        return np.repeat(self._baseline.astype(np.float32)[:, None], n_samples, axis=1)
 
     def _binned(self, X: Any, n_bins: int) -> tuple[NDArray[np.uint8], NDArray]:
         """Bin the data along all directions, some of them at a time; return bins and edges."""
@@ -144,8 +233,8 @@ class TreeTrainer(Trainer):
         self, scores: NDArray, tree: Tree, weight: float, values: NDArray, limits: NDArray
     ) -> None:
         """Add a weighted tree to scores."""
-        passage = TreePredictor(tree, np.array([weight]), limits, self._view.codes)
-        passage.add(values, self._view.by_row(scores), self._team)
+        predictor = TreePredictor(tree, np.array([weight]), limits, self._view.codes)
+        predictor.add(values, self._view.by_row(scores), self._team)
 
     def _add_to_validation(self, tree: Tree, weight: float) -> None:
         if self._val_values is not None:
@@ -157,15 +246,17 @@ class TreeTrainer(Trainer):
         """Return the points to grow a tree on, and the share of the gradients left out."""
         gradients, hessians = self._derivatives.gradients, self._derivatives.hessians
         low = np.float32(self._low)
-        while (share := mass_below(gradients, taken, low) / total) > self._negligible:
+        while (share := mass_below(gradients, taken, low) / total) > self._settings.negligible:
             self._low *= 0.8
             low = np.float32(self._low)
         n = select_points(
             gradients, hessians, taken, low, high, np.uint64(key), self._view.by_class, unit,
             *self._points,
         )  # fmt: skip
-        if share < 0.7 * self._negligible:  # leave out more next time
-            self._low = max(1.5 * self._low, 0.1 * self._negligible * total / gradients.size)
+        if share < 0.7 * self._settings.negligible:  # leave out more next time
+            self._low = max(
+                1.5 * self._low, 0.1 * self._settings.negligible * total / gradients.size
+            )
         return tuple(part[:n] for part in self._points), share
 
     def step(self) -> dict[str, float] | str:
@@ -174,12 +265,16 @@ class TreeTrainer(Trainer):
         unit, mass = find_units(*self._derivatives[1:], 2.0 if crowded else 1.0)
         if mass < _SETTLED * self._scores.shape[1]:
             return "all samples are fitted"
-        number = len(self.model.hypotheses)
-        key = int(scrambled(np.uint64((self._seed + 0x9E3779B97F4A7C15 * (number + 1)) % 2**64)))
+        number = len(self._trees)
+        key = int(
+            scrambled(np.uint64((self._settings.seed + 0x9E3779B97F4A7C15 * (number + 1)) % 2**64))
+        )
         taken = np.ones(self._scores.shape[1], dtype=np.bool_)
-        if self._subsample < 1.0:
+        if self._settings.subsample < 1.0:
             shares = np.random.Generator(np.random.Philox(key)).random(len(taken))
-            taken = shares < max(self._subsample, np.nextafter(shares.min(), 1))  # at least one
+            taken = shares < max(
+                self._settings.subsample, np.nextafter(shares.min(), 1)
+            )  # at least one
         high = mass / self._most_points if crowded else 0.0
         points, left_out = self._select(taken, unit, mass, high, key)
         self._due += self._shares
@@ -197,12 +292,8 @@ class TreeTrainer(Trainer):
         tree, weight, cuts = self._as_tree(grown)
         self._add(self._scores, tree, weight, self._bins, cuts)
         self._add_to_validation(tree, weight)
-        self.model.hypotheses.append(tree)
-        self.model.weights = np.append(self.model.weights, weight)
-        self.model.state = {
-            "low": np.array(self._low),
-            "families": np.array([self._due, self._earned, self._tries]),
-        }
+        self._trees.append(tree)
+        self._weights = np.append(self._weights, weight)
         self._derivatives = self._objective.derivatives(self._scores)
         return {
             "loss": self._derivatives.loss,
@@ -233,7 +324,7 @@ class TreeTrainer(Trainer):
         outputs = np.where(leaf, grown.values / (largest or 1.0), 0.0).astype(np.float32)
         gains = np.where(leaf, 0.0, grown.gains).astype(np.float32)
         tree = Tree(columns.copy(), codes.copy(), thresholds, left.copy(), outputs, gains)
-        return tree, self._rate * largest, cuts.astype(np.int64)
+        return tree, float(self._settings.learning_rate) * largest, cuts.astype(np.int64)
 
     def validation_scores(self) -> NDArray:
         """Return the scores of the validation part after the last round."""

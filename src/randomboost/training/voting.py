@@ -1,50 +1,44 @@
-"""What the classical algorithms share: weak classifiers on the features, and votes."""
+"""Rounds of one weak classifier with a vote for every class: AdaBoost, and what others build on."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import HasMethods, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
-from ..ensembles.votes import largest_vote_margin, staged_vote_scores, vote_importances, vote_scores
-from ..estimators.base import BaseBoostingClassifier
-from ..losses import ExponentialLoss, Loss
+from ..ensembles.votes import Votes
 from ..projections.points import FeaturePoints
 from ..runtime.parallel import ThreadTeam
 from ..search.binned import BinnedColumns
 from ..weak_learners import StumpLearner, make_learner
-from ..weak_learners.hypotheses import Stump, pack
-from .rounds import Model, Trainer, TrainingData
-
-CLASSICAL_CONSTRAINTS: dict[str, list] = {
-    **BaseBoostingClassifier._parameter_constraints,
-    "weak_learner": [
-        StrOptions({"stump", "real_stump", "gini_stump", "wlda", "tree"}),
-        HasMethods("fit"),
-    ],
-}
-LEAST_MASS = 1e-6  # lower bound of a share of weight, so that votes stay finite
+from .loop import Trainer, TrainingData
+from .reweighting import ExponentialWeights
 
 
-def log_ratio(gained: float, lost: float) -> float:
-    """Return ``log(gained / lost) / 2`` with neither taken below `LEAST_MASS`.
+@dataclass(frozen=True)
+class FeatureSettings:
+    """Settings of methods whose weak classifiers look at the features.
 
     Parameters
     ----------
-    gained, lost : float
-        Shares of weight.
-
-    Returns
-    -------
-    float
-        The weight of a vote.
+    weak_learner : str or estimator
+        As for `weak_learners.make_learner`.
+    tol : float
+        Least edge of a weak classifier.
+    max_bins : int or None
+        Bins of a feature; None for all thresholds.
+    seed : int
+        Seed.
     """
-    return 0.5 * float(np.log(max(gained, LEAST_MASS) / max(lost, LEAST_MASS)))
+
+    weak_learner: Any
+    tol: float
+    max_bins: int | None
+    seed: int
 
 
 class VoteTrainer(Trainer):
@@ -52,56 +46,66 @@ class VoteTrainer(Trainer):
 
     Parameters
     ----------
-    estimator : VoteBoostingClassifier
-        Its parameters.
+    settings : FeatureSettings
+        The settings.
     data : TrainingData
         The data.
-    start : Model
-        Rounds to go on from.
+    start : Votes or None
+        Rounds to continue from.
     team : ThreadTeam
         Threads.
     """
 
     _needs_scores: ClassVar[bool] = False  # whether `step` looks at the training scores
 
-    def __init__(self, estimator: Any, data: TrainingData, start: Model, team: ThreadTeam) -> None:
-        self._data = data
-        self._seed = estimator._seed
-        self._tol = estimator.tol
-        self._n_classes = len(estimator.classes_)
+    def __init__(
+        self, settings: FeatureSettings, data: TrainingData, start: Votes | None, team: ThreadTeam
+    ) -> None:
+        self._settings, self._data, self._team = settings, data, team
         self._points = FeaturePoints(data.X)
         self._val_points = None if data.X_val is None else FeaturePoints(data.X_val)
         self._learner = make_learner(
-            estimator.weak_learner,
-            self._points,
-            lambda: BinnedColumns(self._points, team, estimator._bin_limit()),
+            settings.weak_learner, self._points, lambda: self._binned_columns
         )
         self._columns = np.arange(self._points.n_columns)
-        n_val = 0 if data.y_val is None else len(data.y_val)
-        self._scores = np.zeros((self._n_classes, len(data.y)))
-        self._val_scores = np.zeros((self._n_classes, n_val))
-        self.model = Model([], [], None, [])
-        for hypothesis, weight, votes in zip(
-            start.hypotheses, start.weights, start.codes, strict=True
-        ):
-            self._add(hypothesis, weight, votes)
+        self._scores = np.zeros((data.n_classes, len(data.y)))
+        self._val_scores = np.zeros((data.n_classes, data.n_validation))
+        self._hypotheses: list[Any] = []
+        self._weights: list[Any] = []
+        self._votes: list[NDArray] = []
+        if start is not None:
+            rounds = zip(start.hypotheses, start.weights, start.votes, strict=True)
+            for hypothesis, weight, votes in rounds:
+                self._add(hypothesis, weight, votes)
 
-    def _rng(self) -> np.random.Generator | None:
-        """Return the round's generator; plain stumps draw nothing."""
-        if isinstance(self._learner, StumpLearner):
-            return None
-        return np.random.default_rng([self._seed, len(self.model.hypotheses)])
+    @cached_property
+    def _binned_columns(self) -> BinnedColumns:
+        return BinnedColumns(self._points, self._team, self._settings.max_bins)
+
+    def ensemble(self, n_rounds: int) -> Votes:
+        """Return the ensemble as it was after `n_rounds` rounds."""
+        weights, votes = self._weights[:n_rounds], self._votes[:n_rounds]
+        return Votes(self._hypotheses[:n_rounds], np.array(weights), np.array(votes))
+
+    def _rng(self) -> np.random.Generator:
+        """Return the round's generator."""
+        return np.random.default_rng([self._settings.seed, len(self._hypotheses)])
+
+    def _fit_learner(self, signed: NDArray) -> tuple[Any, float] | None:
+        """Return the weak classifier for signed weights and its edge; plain stumps draw nothing."""
+        rng = None if isinstance(self._learner, StumpLearner) else self._rng()
+        return self._learner.fit(signed, self._columns, rng)
 
     def _add(self, hypothesis: Any, weight: Any, votes: NDArray) -> NDArray:
-        """Add a weak classifier with its votes to model and scores; return its outputs."""
+        """Add a weak classifier with its votes to ensemble and scores; return its outputs."""
         outputs = hypothesis.outputs(self._points)
         if self._needs_scores:
             self._scores += np.outer(votes, outputs)
         if self._val_points is not None:
             self._val_scores += np.outer(votes, hypothesis.outputs(self._val_points))
-        self.model.hypotheses.append(hypothesis)
-        self.model.weights.append(weight)
-        self.model.codes.append(votes)
+        self._hypotheses.append(hypothesis)
+        self._weights.append(weight)
+        self._votes.append(votes)
         return outputs
 
     @abstractmethod
@@ -113,61 +117,33 @@ class VoteTrainer(Trainer):
         return self._val_scores
 
 
-class VoteBoostingClassifier(BaseBoostingClassifier):
-    """Base of the classifiers with ``F_r(x) = sum_t V_tr h_t(x)``."""
+class AdaBoostTrainer(VoteTrainer):
+    """Rounds of discrete AdaBoost; real-valued weak learners are weighted by the same formula."""
 
-    _parameter_constraints: ClassVar[dict[str, list]] = CLASSICAL_CONSTRAINTS
-    _votes: NDArray
+    def __init__(
+        self, settings: FeatureSettings, data: TrainingData, start: Votes | None, team: ThreadTeam
+    ) -> None:
+        self._label = np.where(data.y == 1, 1.0, -1.0)
+        self._boosted = ExponentialWeights(data.sample_weight)
+        self._perfect = False
+        super().__init__(settings, data, start, team)
 
-    def _get_loss(self) -> Loss:
-        return ExponentialLoss()
+    def _add(self, hypothesis: Any, weight: Any, votes: Any) -> Any:
+        outputs = super()._add(hypothesis, weight, votes)
+        self._boosted.update(weight * self._label * outputs)
+        self._perfect = bool((outputs == self._label).all())
+        return outputs
 
-    def _finish(self, model: Model) -> None:
-        self._hypotheses = pack(model.hypotheses)
-        self.weights_ = np.array(model.weights)
-        self._votes = np.array(model.codes)
-
-    def _model(self) -> Model:
-        return Model(list(self._hypotheses), list(self.weights_), None, list(self._votes))
-
-    def _scores(self, X: Any, team: ThreadTeam) -> NDArray:
-        return vote_scores(X, self._hypotheses, self._votes, team)
-
-    def _staged_scores(self, X: Any) -> Iterator[NDArray]:
-        return staged_vote_scores(X, self._hypotheses, self._votes)
-
-    def _largest_margin(self) -> float:
-        return largest_vote_margin(self._votes)
-
-    @property
-    def feature_importances_(self) -> NDArray:
-        """Return how much the weak classifiers on every feature move the scores apart."""
-        check_is_fitted(self)
-        return vote_importances(self._hypotheses, self._votes, self.n_features_in_)
-
-
-def with_outputs(hypothesis: Any, negative: float, positive: float) -> Any:
-    """Return a discrete weak classifier with other outputs instead of -1 and +1.
-
-    Parameters
-    ----------
-    hypothesis : Stump or FittedEstimator
-        A weak classifier with outputs -1 and +1.
-    negative, positive : float
-        Outputs that take their place.
-
-    Returns
-    -------
-    Stump or FittedEstimator
-        The same weak classifier with the new outputs.
-    """
-    if isinstance(hypothesis, Stump):
-        new = {-1.0: negative, 1.0: positive}
-        return Stump(
-            hypothesis.column,
-            hypothesis.threshold,
-            new[hypothesis.left],
-            new[hypothesis.right],
-            hypothesis.combination,
-        )
-    return hypothesis.with_outputs(negative, positive)
+    def step(self) -> dict[str, float] | str:
+        """Run one round; return its loss and edge, or why there is no further round."""
+        if self._perfect:
+            return "a weak learner classifies all training samples correctly"
+        found = self._fit_learner(self._label * self._boosted.values)
+        if found is None:
+            return "no weak learner separates any two samples"
+        hypothesis, edge = found
+        if edge <= self._settings.tol:
+            return f"no weak learner has an edge above tol = {self._settings.tol:g}"
+        alpha = 0.5 * float(np.log((1.0 + edge) / max(1.0 - edge, 2e-10)))
+        self._add(hypothesis, alpha, np.array([-0.5, 0.5]) * alpha)
+        return {"loss": self._boosted.log_loss, "edge": edge}

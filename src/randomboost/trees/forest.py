@@ -88,6 +88,10 @@ class Forest(Sequence[Tree]):
         part = slice(self.starts[t], self.starts[t + 1])
         return Tree(*(getattr(self, name)[part] for name in Tree.__dataclass_fields__))
 
+    def columns_in_use(self) -> NDArray[np.int64]:
+        """Return the directions that some split looks at, rising."""
+        return np.unique(self.columns[self.columns >= 0]).astype(np.int64)
+
 
 @kernel(inline="always")
 def _split(

@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 
 from ..projections.class_codes import class_codes
 from ..projections.directions import Directions, project
+from ..projections.matrices import class_wise_mixtures
 from ..projections.points import ProjectedPoints
+from ..projections.projection_arrays import (
+    directions_from_arrays,
+    directions_to_arrays,
+    projection_from_arrays,
+    projection_to_arrays,
+)
+from ..runtime.checked_arrays import Arrays, Taken, count, floats, ints, need
 from ..runtime.parallel import ThreadTeam
 
 
@@ -38,6 +46,11 @@ class SharedView:
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.seed, self.n_classes, self.directions)
 
+    @property
+    def drawn_from(self) -> Any:
+        """What a warm start compares with its parameters."""
+        return self
+
     def n_rows(self, n_samples: int) -> int:
         """Return the number of rows of values of some samples."""
         return n_samples
@@ -59,6 +72,23 @@ class SharedView:
         squares = self.directions.rows(indices).power(2).toarray()
         return squares / squares.sum(axis=1, keepdims=True)
 
+    def dense_arrays(self, used: NDArray[np.int64]) -> Arrays:
+        """Return some directions as arrays for a file."""
+        rows = self.along(used)
+        return {
+            "dense.sizes": ints(np.diff(rows.indptr)),
+            "dense.features": ints(rows.indices),
+            "dense.coefficients": floats(rows.data),
+        }
+
+    def mixtures(self, used: NDArray[np.int64], dtype: np.dtype) -> dict[str, Any]:
+        """Return how values along some directions are made (see `ensembles.base.PlainTables`)."""
+
+        def rows(numbers: NDArray[np.int64]) -> Any:
+            return self.directions.rows(used[numbers]).astype(dtype)
+
+        return {"n_views": 1, "rows": rows}
+
 
 class ClassView:
     """A random matrix for every class, as in the paper: every point is a row of its own.
@@ -79,6 +109,11 @@ class ClassView:
         self.codes = class_codes(self.seed, 1)
         self.n_directions = projection.n_projections
         self.starts, self.weights = np.array([0, self.n_directions]), np.ones(1)
+
+    @property
+    def drawn_from(self) -> Any:
+        """What a warm start compares with its parameters."""
+        return self.projection
 
     def n_rows(self, n_samples: int) -> int:
         """Return the number of rows of values of some samples."""
@@ -104,3 +139,60 @@ class ClassView:
         rows = self.projection.rows(indices, (0, self.n_features), np.float64)
         squares = (rows**2).sum(axis=0)
         return squares / squares.sum(axis=1, keepdims=True)
+
+    def dense_arrays(self, used: NDArray[np.int64]) -> Arrays:
+        """Return some rows of all matrices as arrays for a file."""
+        return {"dense.rows": floats(self.projection.rows(used, (0, self.n_features), np.float64))}
+
+    def mixtures(self, used: NDArray[np.int64], dtype: np.dtype) -> dict[str, Any]:
+        """Return how values of every class are made (see `ensembles.base.PlainTables`)."""
+        return class_wise_mixtures(self.projection, used, {}, self.n_features, dtype)
+
+
+def view_to_arrays(view: SharedView | ClassView) -> tuple[dict[str, Any], Arrays]:
+    """Return a view as JSON and arrays.
+
+    Parameters
+    ----------
+    view : SharedView or ClassView
+        The view.
+
+    Returns
+    -------
+    tuple of (dict, dict of str to ndarray)
+        What `view_from_arrays` takes.
+    """
+    if isinstance(view, ClassView):
+        inner, arrays = projection_to_arrays(view.projection)
+        return {"kind": "class-wise", "projection": inner}, arrays
+    described, arrays = directions_to_arrays(view.directions)
+    return {"kind": "shared", "seed": view.seed} | described, arrays
+
+
+def view_from_arrays(
+    described: Any, taken: Taken, n_classes: int, n_features: int
+) -> SharedView | ClassView:
+    """Return the view that `view_to_arrays` was given.
+
+    Parameters
+    ----------
+    described : object
+        JSON.
+    taken : Taken
+        The arrays.
+    n_classes, n_features : int
+        Numbers of classes and features.
+
+    Returns
+    -------
+    SharedView or ClassView
+        The view.
+    """
+    need(isinstance(described, dict), "it does not say how its trees see samples")
+    kind = described.get("kind")
+    if kind == "class-wise":
+        inner = described.get("projection")
+        return ClassView(projection_from_arrays(inner, taken, n_classes, n_features), n_features)
+    need(kind == "shared", "its trees see samples in no known way")
+    directions = directions_from_arrays(described, taken, n_features)
+    return SharedView(count(described, "seed", 2**63 - 1), n_classes, directions)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-
-from ..trees.forest import Forest, Tree
 
 
 class Points(Protocol):
@@ -87,12 +85,27 @@ class Stump:
         mix = self.combination
         return points.along(points.combine(mix.columns, mix.coefficients))
 
+    def columns_used(self) -> NDArray[np.int64]:
+        """Return the columns that it looks at."""
+        if self.combination is None:
+            return np.array([self.column], dtype=np.int64)
+        return self.combination.columns
+
+    def column_shares(self) -> NDArray:
+        """Return how much each of the columns counts."""
+        return np.ones(1) if self.combination is None else self.combination.coefficients**2
+
     def outputs(self, points: Points) -> NDArray:
         """Return h on every point, int8 if both outputs are -1 or +1."""
         above = self.values(points) > points.dtype.type(self.threshold)
         if abs(self.left) == 1.0 and abs(self.right) == 1.0:
             return np.int8(self.left) + above * np.int8(self.right - self.left)
         return np.where(above, self.right, self.left)
+
+    def with_outputs(self, negative: float, positive: float) -> Stump:
+        """Return the same stump with other outputs instead of -1 and +1."""
+        new = {-1.0: negative, 1.0: positive}
+        return replace(self, left=new[self.left], right=new[self.right])
 
 
 @dataclass(frozen=True)
@@ -201,6 +214,26 @@ class FittedEstimator:
         share = (np.clip(predicted.astype(np.float64), -1.0, 1.0) + 1.0) / 2.0
         return self.negative + share * (self.positive - self.negative)
 
+    def columns_used(self) -> NDArray[np.int64]:
+        """Return the columns that it looks at."""
+        return self.columns
+
+    def column_shares(self) -> NDArray:
+        """Return how much each of the columns counts.
+
+        From feature_importances_ or coef_; all equal where the estimator has neither.
+        """
+        estimator, n_columns = self.estimator, len(self.columns)
+        if isinstance(estimator, SmallTree):
+            part = estimator.importances(n_columns)
+        elif hasattr(estimator, "feature_importances_"):
+            part = np.asarray(estimator.feature_importances_)
+        elif hasattr(estimator, "coef_"):
+            part = np.abs(np.asarray(estimator.coef_).reshape(-1, n_columns)).sum(axis=0)
+        else:
+            part = np.ones(n_columns)
+        return part if part.sum() > 0 else np.ones(n_columns)
+
     def with_outputs(self, negative: float, positive: float) -> FittedEstimator:
         """Return the same weak classifier with other outputs instead of -1 and +1."""
         low, high = (negative, positive) if self.negative < 0 else (positive, negative)
@@ -264,36 +297,26 @@ def pack(hypotheses: Sequence[Any]) -> Sequence[Any]:
 
     Returns
     -------
-    Stumps, Forest or list
-        `Stumps` if all are stumps, `Forest` if all are trees.
+    Stumps or list
+        `Stumps` if all are stumps.
     """
     if all(isinstance(h, Stump) for h in hypotheses):
         return Stumps(hypotheses)
-    if all(isinstance(h, Tree) for h in hypotheses):
-        return Forest(hypotheses)
     return list(hypotheses)
 
 
-def column_importances(hypothesis: FittedEstimator) -> NDArray:
-    """Return the importance of every column of a fitted estimator.
+def columns_in_use(hypotheses: Sequence[Any]) -> NDArray[np.int64]:
+    """Return the columns that some weak classifier looks at.
 
     Parameters
     ----------
-    hypothesis : FittedEstimator
-        The weak classifier.
+    hypotheses : sequence of Stump or FittedEstimator
+        The weak classifiers.
 
     Returns
     -------
-    ndarray of shape (n_columns,)
-        From feature_importances_ or coef_; all equal if the estimator has neither.
+    ndarray of int64
+        The columns, rising.
     """
-    estimator = hypothesis.estimator
-    if isinstance(estimator, SmallTree):
-        part = estimator.importances(len(hypothesis.columns))
-    elif hasattr(estimator, "feature_importances_"):
-        part = np.asarray(estimator.feature_importances_)
-    elif hasattr(estimator, "coef_"):
-        part = np.abs(np.asarray(estimator.coef_).reshape(-1, len(hypothesis.columns))).sum(axis=0)
-    else:
-        part = np.ones(len(hypothesis.columns))
-    return part if part.sum() > 0 else np.ones(len(hypothesis.columns))
+    parts = [np.atleast_1d(one.columns_used()) for one in hypotheses]
+    return np.unique(np.concatenate(parts)).astype(np.int64)

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..portable import PortableModel, StumpTable, TreeTable
+from ...ensembles.base import StumpTable, TreeTable
+from ..portable import PortableModel
 from .graph import Graph
 from .tree_nodes import Ensemble
 
@@ -43,12 +44,12 @@ def add_scores(graph: Graph, model: PortableModel, x: str) -> str:
         The scores, shape (n_samples, n_classes), in the precision of the model.
     """
     builder = _Builder(graph, model, x)
-    if isinstance(model.members, StumpTable):
-        sums = builder.stumps(model.members)
-    elif model.votes is None or model.n_views > 1:
-        sums = builder.trees(model.members)
+    if isinstance(model.tables.members, StumpTable):
+        sums = builder.stumps(model.tables.members)
+    elif model.tables.votes is None or model.tables.n_views > 1:
+        sums = builder.trees(model.tables.members)
     else:
-        sums = builder.voting_trees(model.members)
+        sums = builder.voting_trees(model.tables.members)
     return graph.cast(graph.add("Transpose", builder.decoded(sums), perm=[1, 0]), model.dtype)
 
 
@@ -82,12 +83,12 @@ class _Builder:
     def _values(self, numbers: NDArray[np.int64]) -> str:
         """Add some values, shape (len(numbers) * n_views, n_samples), views side by side."""
         graph, model = self._graph, self._model
-        if model.rows is None:
+        if model.tables.rows is None:
             return graph.add("Gather", self._features, graph.constant(numbers), axis=0)
-        rows = model.rows(numbers)
-        rows = rows[np.arange(rows.shape[0]).reshape(model.n_views, -1).T.ravel()]
+        rows = model.tables.rows(numbers)
+        rows = rows[np.arange(rows.shape[0]).reshape(model.tables.n_views, -1).T.ravel()]
         lengths = np.diff(rows.indptr)
-        if model.n_views > 1 and lengths.max(initial=0) > _SHORT:
+        if model.tables.n_views > 1 and lengths.max(initial=0) > _SHORT:
             # of transposed features it would fail in older versions of onnxruntime
             values = graph.add("MatMul", self._samples, graph.constant(rows.toarray().T))
             return graph.add("Transpose", values, perm=[1, 0])
@@ -116,7 +117,7 @@ class _Builder:
         owners = np.repeat(np.arange(len(lengths)), lengths)
         features[places, owners] = rows.indices
         coefficients[places, owners, 0] = rows.data
-        keeps_missing = size == 1 and self._model.n_views == 1
+        keeps_missing = size == 1 and self._model.tables.n_views == 1
         source = self._features if keeps_missing else self._filled
         parts = graph.add("Gather", source, graph.constant(features), axis=0)
         return graph.total(graph.add("Mul", parts, graph.constant(coefficients)), 0)
@@ -125,8 +126,8 @@ class _Builder:
 
     def _blocks(self, a_round: int) -> Iterator[slice]:
         """Yield rounds that are worked on together."""
-        assert self._model.votes is not None
-        n_rounds = len(self._model.votes)
+        assert self._model.tables.votes is not None
+        n_rounds = len(self._model.tables.votes)
         step = max(1, _ROWS // a_round)
         for start in range(0, n_rounds, step):
             yield slice(start, min(start + step, n_rounds))
@@ -140,7 +141,7 @@ class _Builder:
 
     def stumps(self, table: StumpTable) -> str:
         """Add sums of stumps, shape (n_sums, n_samples)."""
-        graph, n_views, votes = self._graph, self._model.n_views, self._model.votes
+        graph, n_views, votes = self._graph, self._model.tables.n_views, self._model.tables.votes
         assert votes is not None
         a_round = table.columns.shape[1] * n_views
         parts = []
@@ -166,16 +167,18 @@ class _Builder:
         """Add sums of trees, shape (n_classes, n_samples)."""
         graph, model = self._graph, self._model
         n_trees = len(table.starts) - 1
-        if model.votes is not None:
-            factors = np.repeat(model.votes[:, 0], np.diff(table.starts))
+        if model.tables.votes is not None:
+            factors = np.repeat(model.tables.votes[:, 0], np.diff(table.starts))
             table = replace(table, values=table.values * factors)
         ensemble = Ensemble(table)
-        values = self._values(np.arange(model.n_values))
-        if model.n_views > 1:
+        values = self._values(np.arange(model.tables.n_values))
+        if model.tables.n_views > 1:
             for number in range(n_trees):
                 ensemble.plant(number, 0)
-            values, dtype = self._comparable(table, graph.reshape(values, model.n_values, -1))
-            sums = graph.reshape(ensemble.add_to(graph, values, 1, dtype), model.n_views, -1)
+            values, dtype = self._comparable(
+                table, graph.reshape(values, model.tables.n_values, -1)
+            )
+            sums = graph.reshape(ensemble.add_to(graph, values, 1, dtype), model.tables.n_views, -1)
         else:
             assert table.class_codes is not None
             for number in range(n_trees):
@@ -185,13 +188,13 @@ class _Builder:
             sums = ensemble.add_to(graph, values, len(model.classes), dtype)
             sums = graph.add("Transpose", sums, perm=[1, 0])
         sums = graph.cast(sums, np.float32)
-        if model.baseline is None:
+        if model.tables.baseline is None:
             return sums
-        return graph.add("Add", sums, graph.constant(model.baseline[:, None]))
+        return graph.add("Add", sums, graph.constant(model.tables.baseline[:, None]))
 
     def voting_trees(self, table: TreeTable) -> str:
         """Add sums of votes by trees that look at the features, shape (n_sums, n_samples)."""
-        graph, votes = self._graph, self._model.votes
+        graph, votes = self._graph, self._model.tables.votes
         assert votes is not None
         a_round = (len(table.starts) - 1) // len(votes)
         features, dtype = self._comparable(table, self._features)
@@ -210,7 +213,7 @@ class _Builder:
 
     def decoded(self, sums: str) -> str:
         """Add the scores that sums stand for, shape (n_classes, n_samples)."""
-        graph, decoding, code = self._graph, self._model.decoding, self._model.code
+        graph, decoding, code = self._graph, self._model.tables.decoding, self._model.tables.code
         if decoding is None:
             return sums
         assert code is not None

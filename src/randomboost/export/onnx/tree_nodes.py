@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import numpy_helper
 
+from ...ensembles.base import TreeTable
 from ...projections.class_codes import BELOW, LEFT
-from ..portable import TreeTable
 from .graph import ML_DOMAIN, Graph
 
 

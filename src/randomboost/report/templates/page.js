@@ -1,4 +1,4 @@
-// A click on a heading sorts its table by that column, a second one the other way round.
+// A click on a heading sorts the table by that column, a second click reverses the order.
 for (const table of document.querySelectorAll("table.sortable")) {
   const headings = [...table.tHead.rows[0].cells];
   const key = (cell) => {
