@@ -25,8 +25,8 @@ from randomboost import (  # noqa: E402
     AdaBoostMHClassifier,
     AdaBoostMOClassifier,
     MultiBoostClassifier,
+    RandomBoostClassifier,
     RBoostProjClassifier,
-    RBoostRankClassifier,
 )
 from randomboost.plots import (  # noqa: E402
     ConfusionDisplay,
@@ -59,7 +59,7 @@ def parts(noisy):
 @pytest.fixture(scope="module")
 def model(parts):
     X, y, X_val, y_val = parts
-    return RBoostRankClassifier(30, random_state=0, early_stopping=True, n_iter_no_change=8).fit(
+    return RandomBoostClassifier(30, random_state=0, early_stopping=True, n_iter_no_change=8).fit(
         X, y, X_val=X_val, y_val=y_val
     )
 
@@ -192,7 +192,7 @@ def test_regions_hold_the_other_features(parts):
     table = pandas.DataFrame(X, columns=list("abcd"))
     table["e"] = pandas.Categorical(np.where(X[:, 0] > 0, "high", "low"), ["low", "high"])
     table["f"] = np.arange(len(X))
-    model = RBoostRankClassifier(5, random_state=0).fit(table, y)
+    model = RandomBoostClassifier(5, random_state=0).fit(table, y)
     display = RegionsDisplay.from_estimator(model, table, y, features=("d", 0), resolution=7)
     left, right, bottom, top = display.extent
     point = table.iloc[[0]].copy()
@@ -261,7 +261,7 @@ def test_errors_and_trade_off():
 
 def test_a_pipeline_is_as_good_as_its_classifier(parts):
     X, y, X_test, y_test = parts
-    pipeline = make_pipeline(StandardScaler(), RBoostRankClassifier(5, random_state=0)).fit(X, y)
+    pipeline = make_pipeline(StandardScaler(), RandomBoostClassifier(5, random_state=0)).fit(X, y)
     scaled = pipeline[0].transform(X_test)
     whole = RoundsDisplay.from_estimator(pipeline, X_test, y_test).curves["test"]
     last = RoundsDisplay.from_estimator(pipeline[-1], scaled, y_test).curves["test"]

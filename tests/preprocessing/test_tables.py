@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from randomboost import AdaBoostECCClassifier, RBoostRankClassifier
+from randomboost import AdaBoostECCClassifier
 from randomboost.preprocessing.categories import TableEncoding, category_columns
 
 pd = pytest.importorskip("pandas")
@@ -31,7 +31,7 @@ def table():
 
 
 def model(**parameters):
-    return RBoostRankClassifier(20, random_state=0, **parameters)
+    return RandomBoostClassifier(20, random_state=0, **parameters)
 
 
 @pytest.mark.parametrize("kind", ["object", "category", "string"])
@@ -81,7 +81,7 @@ def test_columns_without_categories_are_left_alone(table):
     X, y = table
     numbers = X[["size", "count", "flag"]]
     assert category_columns(numbers) == []
-    assert model().fit(numbers, y)._encoding is None
+    assert model().fit(numbers, y).model_.inputs.encoding is None
     assert category_columns(pd.DataFrame({0: [1.5, 2.5], 1: ["a", "b"]})) == [1]
 
 
@@ -95,10 +95,10 @@ def test_a_column_of_one_category_and_one_of_all_different_ones(table):
 def test_warm_start_keeps_the_numbers(table):
     X, y = table
     fitted = model(warm_start=True).fit(X, y)
-    places = fitted._encoding.places
+    places = fitted.model_.inputs.encoding.places
     fitted.set_params(n_estimators=25).fit(X, y)
     assert fitted.n_estimators_ == 25
-    assert fitted._encoding.places == places
+    assert fitted.model_.inputs.encoding.places == places
 
 
 def test_bad_input_is_refused(table):

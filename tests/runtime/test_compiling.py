@@ -209,22 +209,23 @@ def test_importing_the_package_is_cheap():
 def test_naming_a_classifier_does_not_load_numba():
     code = """
         import sys, randomboost
-        for name in ["RBoostRankClassifier", *randomboost.__all__]:
+        for name in ["RandomBoostClassifier", *randomboost.__all__]:
             getattr(randomboost, name)
             print(name, *{"numba", "matplotlib", "dask"} & set(sys.modules))
-        from randomboost import RBoostRankClassifier
+        from randomboost import RandomBoostClassifier
         assert "numba" not in sys.modules
     """
     lines = run(textwrap.dedent(code))[0].splitlines()
-    assert lines == ["RBoostRankClassifier", *randomboost.__all__]
+    assert lines == ["RandomBoostClassifier", *randomboost.__all__]
 
 
 FIT = """
 from sklearn.datasets import load_iris
-from randomboost import RBoostRankClassifier
-model = RBoostRankClassifier(2, n_projections=4, random_state=0, n_jobs=1)
+from randomboost import RandomBoostClassifier
+model = RandomBoostClassifier(2, n_projections=4, random_state=0, n_jobs=1)
 model.fit(*load_iris(return_X_y=True))
-print(*model._hypotheses.columns, *model._hypotheses.thresholds)
+forest = model.model_.ensemble.forest
+print(*forest.columns, *forest.thresholds)
 """
 
 

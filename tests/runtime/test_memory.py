@@ -1,6 +1,7 @@
 """Memory: what may be taken, and fits that take little."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -109,7 +110,8 @@ def assert_same_model(model, other):
     np.testing.assert_array_equal(model.weights_, other.weights_)
     for name in ("columns", "thresholds", "left", "right"):
         np.testing.assert_array_equal(
-            getattr(model._hypotheses, name), getattr(other._hypotheses, name)
+            getattr(model.model_.ensemble.hypotheses, name),
+            getattr(other.model_.ensemble.hypotheses, name),
         )
 
 
@@ -132,6 +134,13 @@ def test_too_little_memory_leaves_the_last_fit(digits):
         model.set_params(max_memory=1).fit(digits[0][::-1], digits[1])
     np.testing.assert_array_equal(model.weights_, weights)
     np.testing.assert_array_equal(model.predict(digits[0]), labels)
+
+
+class PlainSearch(RBoostRankClassifier):
+    """Searches stumps by looking at every point."""
+
+    def _settings(self, seed):
+        return replace(super()._settings(seed), plain=True)
 
 
 LEAST = 3 * 10 * 150  # bytes of one thread for 150 samples of 10 classes
@@ -164,13 +173,13 @@ def test_memory_does_not_change_the_model(digits, searches, weak_learner, part, 
     X, y = digits
     X = sp.csr_matrix(X) if data == "csr" else X.astype(data)
     options = dict(n_projections=100, projections_per_round=part, weak_learner=weak_learner)
-    exact = dict(random_state=0, search="exact", **options)
+    exact = dict(random_state=0, max_bins=None, **options)
     default = RBoostRankClassifier(20, n_jobs=2, **exact).fit(X, y)
     streamed = RBoostRankClassifier(20, n_jobs=1, max_memory=LEAST, **exact).fit(X, y)
     stored = RBoostRankClassifier(20, n_jobs=1, max_memory=150_000, **exact).fit(X, y)
     forms = [columns.form for columns in searches]
     assert forms == ["kept" if part is None else "stored", "streamed", "stored"]
-    plain = RBoostRankClassifier(20, random_state=0, search="plain", **options).fit(X, y)
+    plain = PlainSearch(20, random_state=0, **options).fit(X, y)
     assert len(searches) == 3
     assert default.n_estimators_ == 20
     assert_same_model(streamed, default)
@@ -185,7 +194,6 @@ def test_memory_does_not_change_the_model_of_a_histogram_search(digits, searches
         weak_learner="stump",
         n_projections=100,
         projections_per_round=part,
-        search="histogram",
         max_bins=max_bins,
         random_state=0,
     )
@@ -197,8 +205,9 @@ def test_memory_does_not_change_the_model_of_a_histogram_search(digits, searches
     ]
     assert_same_model(streamed, default)
     if max_bins == 4:
-        exact = RBoostRankClassifier(20, **{**options, "search": "exact"}).fit(*digits)
-        assert (exact._hypotheses.thresholds != default._hypotheses.thresholds).any()
+        exact = RBoostRankClassifier(20, **{**options, "max_bins": None}).fit(*digits)
+        thresholds = [model.model_.ensemble.hypotheses.thresholds for model in (exact, default)]
+        assert (thresholds[0] != thresholds[1]).any()
 
 
 @pytest.mark.parametrize("part", [None, 30, 100, 0.3])
@@ -207,18 +216,8 @@ def test_automatic_search_is_exact_for_all_dimensions_and_by_histograms_for_a_pa
         weak_learner="stump", n_projections=100, projections_per_round=part, random_state=0
     )
     automatic = RBoostRankClassifier(15, **options).fit(*digits)
-    search = "exact" if part in (None, 100) else "histogram"
-    assert_same_model(automatic, RBoostRankClassifier(15, search=search, **options).fit(*digits))
-
-
-def test_the_bins_of_a_histogram_search_do_not_matter_for_an_exact_one(digits):
-    models = [
-        RBoostRankClassifier(
-            10, weak_learner="stump", n_projections=60, max_bins=n, random_state=0
-        ).fit(*digits)
-        for n in (2, 256)
-    ]
-    assert_same_model(*models)
+    bins = None if part in (None, 100) else 64
+    assert_same_model(automatic, RBoostRankClassifier(15, max_bins=bins, **options).fit(*digits))
 
 
 def test_memory_does_not_change_a_corrective_fit(digits, searches):
@@ -251,9 +250,8 @@ def test_verbose_says_how_it_searches(
     monkeypatch.setenv("COLUMNS", "200")
     if not rich:
         monkeypatch.setitem(sys.modules, "rich", None)
-    options = dict(
-        weak_learner="stump", n_projections=50, n_jobs=1, max_memory=max_memory, search=search
-    )
+    max_bins = None if search == "exact" else 64
+    options = dict(n_projections=50, n_jobs=1, max_memory=max_memory, max_bins=max_bins)
     RBoostRankClassifier(2, verbose=1, **options).fit(*digits)
     said = capsys.readouterr()
     (columns,) = searches

@@ -125,9 +125,9 @@ def test_a_heavy_value_leaves_bins_for_the_others():
 # -- directions --------------------------------------------------------------------------------
 
 
-def made_directions(kind, d=7, k=3, n=40, seed=5, density=None):
+def made_directions(kind, d=7, k=3, n=40, seed=5):
     X, y = make_blobs(90, d, centers=k, random_state=0)
-    return make_directions(kind, seed, n, density, (X, y, np.ones(90)))
+    return make_directions(kind, seed, n, (X, y, np.ones(90)))
 
 
 @pytest.mark.parametrize("kind", ["axis", "sparse", "gaussian", "lda", "mixed"])
@@ -172,7 +172,7 @@ def test_a_direction_is_the_same_whatever_the_others(kind):
 
 @pytest.mark.parametrize(("density", "few"), [(1 / 3, 4), (0.01, 1), (1.0, 12), (0.5, 6)])
 def test_density(density, few):
-    made = made_directions("sparse", d=12, density=density)
+    made = made_directions(("sparse", density), d=12)
     whole = made.rows(np.arange(40))
     assert (np.diff(whole.indptr) == few).all()
     assert set(whole.data) == {-1.0, 1.0}

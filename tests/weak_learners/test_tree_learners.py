@@ -1,4 +1,4 @@
-"""``weak_learner="tree"`` outside RBoost-rank, and the paper's settings by name."""
+"""Decision trees as weak learners, and the paper's settings by name."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ X, y = load_wine(return_X_y=True)
     "name",
     [
         "RBoostProjClassifier",
+        "RBoostRankClassifier",
         "AdaBoostClassifier",
         "AdaBoostECCClassifier",
         "AdaBoostMHClassifier",
@@ -29,7 +30,8 @@ X, y = load_wine(return_X_y=True)
 def test_trees_are_weak_learners_of_all_others(name):
     used = y < 2 if name == "AdaBoostClassifier" else y < 3
     train, test = (X[used][::2], y[used][::2]), (X[used][1::2], y[used][1::2])
-    model = getattr(randomboost, name)(n_estimators=15, weak_learner="tree", random_state=0)
+    tree = small_tree() if name.startswith("RBoost") else "tree"
+    model = getattr(randomboost, name)(n_estimators=15, weak_learner=tree, random_state=0)
     assert model.fit(*train).score(*test) > 0.85
 
 
@@ -64,5 +66,5 @@ def test_a_tree_without_splits():
 
 def test_no_scikit_learn_tree_is_kept():
     model = AdaBoostMHClassifier(n_estimators=3, weak_learner=DecisionTreeClassifier(max_depth=2))
-    row = model.fit(X, y)._rows[0]
+    row = model.fit(X, y).model_.ensemble.rows[0]
     assert all(isinstance(weak.estimator, SmallTree) for weak in row.members())

@@ -12,6 +12,8 @@ from sklearn.model_selection import (
     train_test_split,
 )
 
+from ..preprocessing.labels import can_stratify
+
 Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
@@ -63,13 +65,12 @@ def hold_out(y: Any, share: float, seed: int) -> Fold:
         Indices of the rows; stratified if every class has at least two of them and both parts
         have room for all classes.
     """
-    counts = np.unique(y, return_counts=True)[1]
+    class_numbers = np.unique(y, return_inverse=True)[1]
     n_test = int(np.ceil(share * len(y)))
-    room = min(n_test, len(y) - n_test) >= len(counts)
     train, test = train_test_split(
         np.arange(len(y)),
         test_size=share,
         random_state=seed,
-        stratify=y if room and counts.min() >= 2 else None,
+        stratify=y if can_stratify(class_numbers, n_test) else None,
     )
     return np.sort(train), np.sort(test)
