@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from randomboost import AdaBoostECCClassifier
+from randomboost import AdaBoostECCClassifier, RandomBoostClassifier
 from randomboost.preprocessing.categories import TableEncoding, category_columns
 
 pd = pytest.importorskip("pandas")
