@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from randomboost import AdaBoostECCClassifier, RandomBoostClassifier
+from randomboost import AdaBoostECCClassifier, RandomBoostClassifier, RBoostRankClassifier
 from randomboost.preprocessing.categories import TableEncoding, category_columns
 
 pd = pytest.importorskip("pandas")
@@ -106,7 +106,7 @@ def test_bad_input_is_refused(table):
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         model().fit(X, y[:-1])
     with pytest.raises(ValueError, match=r"columns of categories, such as 'kind'.*OneHotEncoder"):
-        model(weak_learner="stump").fit(X, y)
+        RBoostRankClassifier(5).fit(X, y)
     with pytest.raises(ValueError, match="columns of categories"):
         AdaBoostECCClassifier(5).fit(X, y)
     fitted = model().fit(X, y)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..runtime.checked_arrays import Arrays, Taken
 from ..runtime.parallel import ThreadTeam
+from .plain_tables import PlainTables
 
 
 @dataclass(frozen=True)
@@ -30,101 +31,6 @@ class ModelShape:
     n_features: int
     n_rounds: int
     dtype: np.dtype
-
-
-@dataclass(frozen=True)
-class StumpTable:
-    """Stumps of all rounds, one or several a round: `high` where a value exceeds the threshold.
-
-    Parameters
-    ----------
-    columns : ndarray of int64 of shape (n_rounds, n_members)
-        Which value is compared.
-    thresholds : ndarray of shape (n_rounds, n_members), of the model's dtype
-        Thresholds.
-    low, high : ndarray of float64 of shape (n_rounds, n_members)
-        Outputs.
-    """
-
-    columns: NDArray[np.int64]
-    thresholds: NDArray
-    low: NDArray
-    high: NDArray
-
-
-@dataclass(frozen=True)
-class TreeTable:
-    """Trees of all rounds, one after the other.
-
-    Parameters
-    ----------
-    starts : ndarray of int64 of shape (n_trees + 1,)
-        Where the nodes of each tree begin.
-    columns : ndarray of int64
-        Which value a split compares, -1 for a leaf.
-    thresholds : ndarray
-        A value above goes right.
-    left : ndarray of int64
-        Left child, counted from the tree's first node, -1 for a leaf; the right one is next to it.
-    values : ndarray
-        Outputs of the leaves.
-    codes : ndarray of int64 or None
-        Number of the class code of every split.
-    class_codes : ndarray of uint8 of shape (n_codes, n_classes) or None
-        The codes (see `projections.class_codes`).
-    rounded : bool
-        Whether values are compared as float32.
-    """
-
-    starts: NDArray[np.int64]
-    columns: NDArray[np.int64]
-    thresholds: NDArray
-    left: NDArray[np.int64]
-    values: NDArray
-    codes: NDArray[np.int64] | None = None
-    class_codes: NDArray[np.uint8] | None = None
-    rounded: bool = False
-
-
-@dataclass(frozen=True)
-class PlainTables:
-    """What an ensemble computes, as plain arrays: what exports write down.
-
-    Features are mixed into values (the same for all classes, or for every class its own), weak
-    classifiers compare values with thresholds, and their outputs, times votes, are summed.
-
-    Parameters
-    ----------
-    members : StumpTable or TreeTable
-        The weak classifiers.
-    n_views : int
-        1, or the number of classes where every class sees values of its own.
-    n_values : int
-        Number of values of a view.
-    rows : callable or None
-        ``rows(numbers)`` returns a CSR matrix of shape (n_views * len(numbers), n_features) with
-        the mixtures of some values, view after view; None where values are the features.
-    votes : ndarray of float64 of shape (n_rounds, n_sums) or None
-        What outputs are multiplied by; None: summed in float32 as they are.
-    gaussian : tuple of (GaussianProjection, ndarray) or None
-        How all mixtures are made from a seed: the projection, and the row of each value.
-    baseline : ndarray of float32 or None
-        What the sums begin with, if not with 0.
-    decoding : {"loss", "hamming"} or None
-        How sums become scores; None where they are the scores.
-    code : ndarray of shape (n_classes, n_sums) or None
-        The code of `decoding`.
-    """
-
-    members: StumpTable | TreeTable
-    n_views: int
-    n_values: int
-    rows: Callable[[NDArray[np.int64]], Any] | None
-    votes: NDArray | None
-    gaussian: tuple[Any, NDArray[np.int64]] | None = None
-    baseline: NDArray[np.float32] | None = None
-    decoding: str | None = None
-    code: NDArray | None = None
 
 
 class Ensemble(ABC):

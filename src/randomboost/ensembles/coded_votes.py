@@ -16,10 +16,11 @@ from ..runtime.checked_arrays import Arrays, Taken, floats, ints, need
 from ..runtime.parallel import ThreadTeam
 from ..weak_learners.hypotheses import pack
 from ..weak_learners.hypothesis_arrays import hypotheses_from_arrays, hypotheses_to_arrays
-from .base import Ensemble, ModelShape, PlainTables
+from .base import Ensemble, ModelShape
 from .class_votes import Coding, make_coding
 from .feature_tables import feature_tables
 from .path import path_from_arrays, path_to_arrays
+from .plain_tables import PlainTables
 from .votes import largest_vote_margin, vote_importances, vote_scores
 
 

@@ -16,8 +16,9 @@ from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
 from ..weak_learners.hypotheses import Hypothesis, Stump
 from ..weak_learners.hypothesis_arrays import hypotheses_from_arrays, hypotheses_to_arrays
-from .base import Ensemble, ModelShape, PlainTables
+from .base import Ensemble, ModelShape
 from .feature_tables import feature_tables
+from .plain_tables import PlainTables
 from .votes import vote_importances
 
 

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..weak_learners.hypotheses import FittedEstimator, SmallTree, Stump
-from .base import ModelShape, PlainTables, StumpTable, TreeTable
+from .base import ModelShape
+from .plain_tables import PlainTables, StumpTable, TreeTable
 
 
 def feature_tables(
@@ -38,7 +39,7 @@ def feature_tables(
     rest: dict[str, Any] = {"n_views": 1, "n_values": shape.n_features, "rows": None}
     rest |= {"votes": votes} | decoding
     if not all(isinstance(member, Stump) for member in members):
-        return PlainTables(small_tree_table(members), **rest)
+        return PlainTables(None, small_tree_table(members), **rest)
     columns = np.array([member.column for member in members], dtype=np.int64)
     mixes = [member.combination for member in members if member.combination is not None]
     if mixes:
@@ -53,7 +54,7 @@ def feature_tables(
         np.array([member.left for member in members], dtype=np.float64).reshape(size),
         np.array([member.right for member in members], dtype=np.float64).reshape(size),
     )
-    return PlainTables(table, **rest)
+    return PlainTables(table, None, **rest)
 
 
 def _feature_rows(shape: ModelShape, used: NDArray[np.int64], mixes: list[Any]) -> Callable:

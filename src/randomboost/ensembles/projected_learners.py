@@ -17,9 +17,10 @@ from ..runtime.checked_arrays import Arrays, Taken, floats, ints, need
 from ..runtime.parallel import ThreadTeam
 from ..weak_learners.hypotheses import FittedEstimator, Stump, Stumps, columns_in_use, pack
 from ..weak_learners.hypothesis_arrays import hypotheses_from_arrays, hypotheses_to_arrays
-from .base import Ensemble, ModelShape, PlainTables, StumpTable, TreeTable, as_shares
+from .base import Ensemble, ModelShape, as_shares
 from .feature_tables import small_tree_table
 from .path import path_from_arrays, path_to_arrays
+from .plain_tables import PlainTables, StumpTable, TreeTable
 from .projected_stumps import StumpScorer
 
 
@@ -158,12 +159,14 @@ class ProjectedLearners(Ensemble):
         votes = np.asarray(self.weights, dtype=np.float64)[:, None]
         hypotheses = self.hypotheses
         mixes: dict[int, Any] = {}
+        stumps: StumpTable | None = None
+        trees: TreeTable | None = None
         if isinstance(hypotheses, Stumps):
             used = np.unique(hypotheses.columns[hypotheses.columns >= 0]).astype(np.int64)
             columns = np.searchsorted(used, hypotheses.columns).astype(np.int64)
             mixes = {len(used) + i: mix for i, mix in enumerate(hypotheses.combinations.values())}
             columns[list(hypotheses.combinations)] = list(mixes)
-            members: StumpTable | TreeTable = StumpTable(
+            stumps = StumpTable(
                 columns[:, None],
                 hypotheses.thresholds.astype(shape.dtype)[:, None],
                 hypotheses.left.astype(np.float64)[:, None],
@@ -173,6 +176,6 @@ class ProjectedLearners(Ensemble):
             trees = small_tree_table(hypotheses)
             used = np.unique(trees.columns[trees.columns >= 0])
             places = np.searchsorted(used, trees.columns)
-            members = replace(trees, columns=np.where(trees.columns < 0, -1, places))
+            trees = replace(trees, columns=np.where(trees.columns < 0, -1, places))
         mixtures = class_wise_mixtures(self.projection, used, mixes, self.n_features, shape.dtype)
-        return PlainTables(members, n_values=len(used) + len(mixes), votes=votes, **mixtures)
+        return PlainTables(stumps, trees, n_values=len(used) + len(mixes), votes=votes, **mixtures)

@@ -19,7 +19,8 @@ from ..runtime.parallel import ThreadTeam
 from ..trees.forest import Forest, Tree, TreePredictor
 from ..trees.forest_arrays import forest_from_arrays, forest_to_arrays
 from ..trees.views import ClassView, SharedView, view_from_arrays, view_to_arrays
-from .base import Ensemble, ModelShape, PlainTables, TreeTable, as_shares
+from .base import Ensemble, ModelShape, as_shares
+from .plain_tables import PlainTables, TreeTable
 
 _BLOCK_BYTES = 1 << 22  # values of the samples that are scored together
 
@@ -177,7 +178,8 @@ class SharedTrees(Ensemble):
             self.view.codes if shared else None,
         )
         return PlainTables(
-            trees,
+            stumps=None,
+            trees=trees,
             n_values=len(used),
             votes=None,
             baseline=self.baseline.astype(np.float32),

@@ -14,8 +14,9 @@ from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
 from ..weak_learners.hypotheses import Stumps, pack
 from ..weak_learners.hypothesis_arrays import hypotheses_from_arrays, hypotheses_to_arrays
-from .base import Ensemble, ModelShape, PlainTables, as_shares
+from .base import Ensemble, ModelShape, as_shares
 from .feature_tables import feature_tables
+from .plain_tables import PlainTables
 
 _GRAIN = 1_000_000  # votes below which a second thread does not pay
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,6 +151,4 @@ class AdaBoostECCClassifier(ClassicalClassifier):
     def partitions_(self) -> NDArray:
         """Return the partitions of all rounds."""
         check_is_fitted(self)
-        ensemble = self.model_.ensemble
-        assert isinstance(ensemble, Votes)
-        return np.sign(ensemble.votes)
+        return np.sign(cast(Votes, self.model_.ensemble).votes)

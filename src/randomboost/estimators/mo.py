@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,9 +156,7 @@ class AdaBoostMOClassifier(ClassicalClassifier):
     def code_(self) -> NDArray:
         """Return the code, -1 and +1, of shape (n_classes, n_dichotomies)."""
         check_is_fitted(self)
-        ensemble = self.model_.ensemble
-        assert isinstance(ensemble, Dichotomies)
-        return ensemble.code
+        return cast(Dichotomies, self.model_.ensemble).code
 
     def _make_trainer(
         self, data: TrainingData, start: Dichotomies | None, seed: int, team: ThreadTeam

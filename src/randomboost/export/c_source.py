@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import __version__
-from ..ensembles.base import StumpTable, TreeTable
+from ..ensembles.plain_tables import StumpTable, TreeTable
 from . import c_parts
 from .portable import PortableModel, portable
 
@@ -157,7 +157,8 @@ class _Writer:
             n_classes=len(model.classes),
             real="float" if self._in_floats else "double",
         )
-        if self._in_floats or getattr(model.tables.members, "rounded", False):
+        trees = model.tables.trees
+        if self._in_floats or (trees is not None and trees.rounded):
             self._put(c_parts.AS_FLOAT)
 
     def _rounded(self, number: str) -> str:
@@ -237,15 +238,16 @@ class _Writer:
 
     def members(self) -> None:
         """Add the weak classifiers and the sums of their outputs."""
-        model, members = self._model, self._model.tables.members
-        column = "@_columns[i]" if isinstance(members, StumpTable) else "@_columns[node]"
+        model = self._model
+        stumps, trees = model.tables.stumps, model.tables.trees
+        column = "@_columns[node]" if stumps is None else "@_columns[i]"
         value = f"z[{column}]" if model.tables.rows is None else f"@_value(z, view, {column})"
-        if isinstance(members, StumpTable):
-            n_members = members.columns.size
-            self._stumps(members, value)
-        else:
-            n_members = len(members.starts) - 1
-            self._trees(members, value)
+        if stumps is not None:
+            n_members = stumps.columns.size
+            self._stumps(stumps, value)
+        elif trees is not None:
+            n_members = len(trees.starts) - 1
+            self._trees(trees, value)
         if model.tables.votes is None:
             self._forest_sums(n_members)
             return

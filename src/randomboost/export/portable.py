@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..ensembles.base import PlainTables
+from ..ensembles.plain_tables import PlainTables
 from ..estimators import CLASSIFIERS
 from ..preprocessing.categories import TablePreparation
 from ..preprocessing.scaling import StandardScaling

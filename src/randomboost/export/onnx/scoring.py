@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...ensembles.base import StumpTable, TreeTable
+from ...ensembles.plain_tables import StumpTable, TreeTable
 from ..portable import PortableModel
 from .graph import Graph
 from .tree_nodes import Ensemble
@@ -44,12 +44,14 @@ def add_scores(graph: Graph, model: PortableModel, x: str) -> str:
         The scores, shape (n_samples, n_classes), in the precision of the model.
     """
     builder = _Builder(graph, model, x)
-    if isinstance(model.tables.members, StumpTable):
-        sums = builder.stumps(model.tables.members)
-    elif model.tables.votes is None or model.tables.n_views > 1:
-        sums = builder.trees(model.tables.members)
+    tables = model.tables
+    if tables.trees is None:
+        assert tables.stumps is not None
+        sums = builder.stumps(tables.stumps)
+    elif tables.votes is None or tables.n_views > 1:
+        sums = builder.trees(tables.trees)
     else:
-        sums = builder.voting_trees(model.tables.members)
+        sums = builder.voting_trees(tables.trees)
     return graph.cast(graph.add("Transpose", builder.decoded(sums), perm=[1, 0]), model.dtype)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import numpy_helper
 
-from ...ensembles.base import TreeTable
+from ...ensembles.plain_tables import TreeTable
 from ...projections.class_codes import BELOW, LEFT
 from .graph import ML_DOMAIN, Graph
 
