@@ -1,8 +1,9 @@
 """Models stay the same bit for bit: digests of small fits, made before the code was redesigned.
 
 ``python tests/estimators/test_same_models.py`` writes the table again, after a change that is
-meant to give other models. Elementary functions and BLAS round differently on other processors and
-in other versions; there the table says nothing, and the tests are skipped.
+meant to give other models. Elementary functions, kernels that sum in an order of the compiler's and
+BLAS round differently on other processors and in other versions; there the table says nothing, and
+the tests are skipped.
 """
 
 from __future__ import annotations
@@ -34,10 +35,11 @@ from randomboost import (
     RBoostProjClassifier,
     RBoostRankClassifier,
 )
+from randomboost.runtime.compiling import kernel
 from randomboost.weak_learners import small_tree
 
 TABLE = Path(__file__).parent / "model_digests.json"
-PACKAGES = ("numpy", "scipy", "scikit-learn")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 
 # -- data --------------------------------------------------------------------------------------
 
@@ -279,9 +281,18 @@ def digest_of_case(case):
     return digest_of_model(case.fit(), task.X if case.warm else task.new)
 
 
+@kernel(fastmath={"reassoc"})
+def _dot(values, factors):
+    """Return a sum of products, in an order of the compiler's."""
+    total = 0 * values[0]
+    for i in range(len(values)):
+        total += values[i] * factors[i]
+    return total
+
+
 @cache
 def machine() -> dict[str, Any]:
-    """Return what decides how results are rounded: versions, elementary functions, BLAS."""
+    """Return what decides how results are rounded."""
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(97, 131)), rng.normal(size=(131, 53))
     single = a.astype(np.float32)
@@ -291,9 +302,11 @@ def machine() -> dict[str, Any]:
         for function in (np.exp, np.log, np.log1p, np.tanh, np.sum, np.var)
     ]
     libm = [[math.exp(v), math.log(abs(v)), math.log1p(abs(v))] for v in a.ravel().tolist()]
+    kernels = [_dot(row, row[::-1].copy()) for values in (a, single) for row in values]
     return {
         "versions": {name: version(name) for name in PACKAGES},
         "functions": digest_of(*functions, np.array(libm)),
+        "kernels": digest_of(np.array(kernels)),
         "blas": digest_of(a @ b, single @ b.astype(np.float32)),
     }
 
@@ -306,6 +319,8 @@ def reason_to_skip(table, name):
             return f"the digests were made with {package} {made_with}"
     if here["functions"] != table["functions"]:
         return "the digests were made where elementary functions round differently"
+    if here["kernels"] != table["kernels"]:
+        return "the digests were made where compiled kernels round differently"
     if name not in WITHOUT_BLAS and here["blas"] != table["blas"]:
         return "the digests were made where BLAS rounds differently"
     return None
