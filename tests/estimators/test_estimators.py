@@ -21,39 +21,37 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_info
 
-from randomboost import FitInterruptedWarning, RBoostProjClassifier, RBoostRankClassifier
+from randomboost import (
+    FitInterruptedWarning,
+    RandomBoostClassifier,
+    RBoostProjClassifier,
+    RBoostRankClassifier,
+)
 from randomboost.losses import LogisticLoss
 from randomboost.runtime import memory
 from randomboost.runtime.parallel import OneBlasThread, ThreadTeam
-from randomboost.training import (
-    column_generation as proj_trainer,
-)
-from randomboost.training import (
-    ranking as rank_trainer,
-)
-from randomboost.training import (
-    tree_boosting as tree_trainer,
-)
+from randomboost.training.column_generation import ColumnTrainer
+from randomboost.training.ranking import RankTrainer
+from randomboost.training.tree_boosting import TreeTrainer
 from randomboost.trees import growth
 
-RANK = {
-    "trees": RBoostRankClassifier(20, n_projections=60, random_state=0),
-    "stumps": RBoostRankClassifier(20, weak_learner="stump", n_projections=60, random_state=0),
+MODELS = {
+    "trees": RandomBoostClassifier(20, n_projections=60, random_state=0),
+    "stumps": RBoostRankClassifier(20, n_projections=60, random_state=0),
+    "proj": RBoostProjClassifier(20, n_projections=60, random_state=0),
 }
 
 
-@pytest.fixture(params=[*RANK, "proj"])
+@pytest.fixture(params=list(MODELS))
 def model(request):
-    """Return a small classifier of either kind, rank with trees (the default) and stumps."""
-    if request.param == "proj":
-        return RBoostProjClassifier(20, n_projections=60, random_state=0)
-    return clone(RANK[request.param])
+    """Return a small classifier of every kind."""
+    return clone(MODELS[request.param])
 
 
-@pytest.fixture(params=list(RANK))
-def rank(request):
-    """Return a small rank classifier, with trees (the default) and stumps."""
-    return clone(RANK[request.param])
+@pytest.fixture(params=["trees", "stumps"])
+def projecting(request):
+    """Return a small classifier that projects the data."""
+    return clone(MODELS[request.param])
 
 
 def _expected_failures(estimator):
@@ -63,19 +61,30 @@ def _expected_failures(estimator):
     return {}
 
 
-TOTAL = {"correction": "total"}
-
-
 def has_trees(model):
-    return model.weak_learner == "tree"
+    return isinstance(model, RandomBoostClassifier)
+
+
+def is_corrective(model):
+    """Whether all weights are solved for after every round."""
+    return isinstance(model, RBoostProjClassifier) or (
+        isinstance(model, RBoostRankClassifier) and model.correction == "total"
+    )
+
+
+OTHER = {  # another setting of each of the models
+    RandomBoostClassifier: {"projection": "gaussian"},
+    RBoostRankClassifier: {"correction": "total"},
+    RBoostProjClassifier: {"selection": "violation"},
+}
 
 
 @parametrize_with_checks(
     [
-        RBoostRankClassifier(),
-        RBoostRankClassifier(20, projection="gaussian", n_projections=60, loss="exponential"),
-        RBoostRankClassifier(50, weak_learner="stump", n_projections=200),
-        RBoostRankClassifier(20, weak_learner="stump", n_projections=100, correction="total"),
+        RandomBoostClassifier(),
+        RandomBoostClassifier(20, projection="gaussian", n_projections=60, loss="exponential"),
+        RBoostRankClassifier(50, n_projections=200),
+        RBoostRankClassifier(20, n_projections=100, correction="total"),
         RBoostProjClassifier(),
         RBoostProjClassifier(selection="violation"),
     ],
@@ -124,7 +133,7 @@ def test_probabilities_of_the_exponential_loss_at_its_minimum():
 def test_staged_forms_end_at_the_model(model, noisy, other):
     X, y = noisy
     if other:
-        model.set_params(**({"projection": "gaussian"} if has_trees(model) else TOTAL))
+        model.set_params(**OTHER[type(model)])
     model.fit(X, y)
     stages = list(model.staged_decision_function(X))
     assert len(stages) == model.n_estimators_
@@ -137,17 +146,16 @@ def test_staged_forms_end_at_the_model(model, noisy, other):
 @pytest.mark.parametrize(
     "estimator",
     [
-        *RANK.values(),
-        clone(RANK["trees"]).set_params(subsample=0.5, loss="logistic"),
-        clone(RANK["stumps"]).set_params(correction="total"),
-        RBoostProjClassifier(20, n_projections=60, random_state=0),
-        RBoostProjClassifier(20, n_projections=60, random_state=0, selection="violation"),
+        *MODELS.values(),
+        clone(MODELS["trees"]).set_params(subsample=0.5, loss="logistic"),
+        clone(MODELS["stumps"]).set_params(correction="total"),
+        clone(MODELS["proj"]).set_params(selection="violation"),
     ],
 )
 @pytest.mark.parametrize("n_rounds", [1, 9])
 def test_a_stage_is_the_model_of_that_many_rounds(noisy, estimator, n_rounds):
     X, y = noisy
-    if estimator.correction == "total":  # every round solved as far as the last one
+    if is_corrective(estimator):  # every round solved as far as the last one
         estimator = clone(estimator).set_params(
             iterations_per_round=None, solver_options={"maxiter": 2000, "ftol": 0.0}
         )
@@ -157,19 +165,19 @@ def test_a_stage_is_the_model_of_that_many_rounds(noisy, estimator, n_rounds):
     assert_allclose(stage, shorter.decision_function(X), rtol=1e-3, atol=1e-3)
 
 
-def test_training_scores_are_reproduced_bit_for_bit(rank, noisy):
+def test_training_scores_are_reproduced_bit_for_bit(projecting, noisy):
     X, y = noisy
-    rank.fit(X, y)
-    assert_array_equal(list(rank.staged_decision_function(X))[-1], rank.decision_function(X))
+    stages = list(projecting.fit(X, y).staged_decision_function(X))
+    assert_array_equal(stages[-1], projecting.decision_function(X))
 
 
-@pytest.mark.parametrize(
-    "settings", [{}, {"search": "histogram", "max_bins": 16}, {"weak_learner": "wlda"}]
-)
-def test_same_model_for_any_number_of_threads(model, noisy, settings, monkeypatch):
+@pytest.mark.parametrize("setting", ["default", "bins", "discriminants"])
+def test_same_model_for_any_number_of_threads(model, noisy, setting, monkeypatch):
     X, y = noisy
     monkeypatch.setattr(growth, "_PARALLEL", 50)  # points from which on threads share a search
-    model.set_params(**settings)
+    discriminants = {"projection": "lda"} if has_trees(model) else {"weak_learner": "wlda"}
+    settings = {"default": {}, "bins": {"max_bins": 16}, "discriminants": discriminants}
+    model.set_params(**settings[setting])
     one, three = (clone(model).set_params(n_jobs=n).fit(X, y) for n in (1, 3))
     assert_array_equal(one.weights_, three.weights_)
     assert_array_equal(one.decision_function(X), three.decision_function(X))
@@ -190,22 +198,25 @@ def test_order_of_samples_does_not_matter(model, noisy):
     assert_array_equal(first.weights_, second.weights_)
 
 
-ONE_FAMILY = {"weak_learner": "tree", "projection": "sparse", "negligible": 0.0}
+ONE_FAMILY = {"projection": "sparse", "negligible": 0.0}
 
 
 @pytest.mark.parametrize(
-    "settings",
+    ("name", "settings"),
     [
-        {},
-        {"correction": "total", "iterations_per_round": None},
-        {"projections_per_round": 20},
-        ONE_FAMILY,
-        {**ONE_FAMILY, "projection": "gaussian", "subsample": 0.7, "max_points": 1000},
+        ("stumps", {}),
+        ("stumps", {"correction": "total", "iterations_per_round": None}),
+        ("stumps", {"projections_per_round": 20}),
+        ("trees", ONE_FAMILY),
+        (
+            "trees",
+            {**ONE_FAMILY, "projection": "gaussian", "subsample": 0.7, "max_points": 1000},
+        ),
     ],
 )
-def test_warm_start_goes_on_where_it_was(noisy, settings):
+def test_warm_start_goes_on_where_it_was(noisy, name, settings):
     X, y = noisy
-    whole = clone(RANK["stumps"]).set_params(**settings).fit(X, y)
+    whole = clone(MODELS[name]).set_params(**settings).fit(X, y)
     parts = clone(whole).set_params(n_estimators=8, warm_start=True).fit(X, y)
     parts.set_params(n_estimators=20).fit(X, y)
     assert_array_equal(parts.weights_, whole.weights_)
@@ -217,7 +228,7 @@ def test_warm_start_goes_on_where_it_was(noisy, settings):
 def test_warm_start_of_trees(noisy, projection):
     """What the families gained is not kept, nor which points are negligible."""
     X, y = noisy
-    model = clone(RANK["trees"]).set_params(
+    model = clone(MODELS["trees"]).set_params(
         warm_start=True, n_estimators=8, projection=projection, subsample=0.7
     )
     first = clone(model).fit(X, y).decision_function(X)
@@ -230,13 +241,6 @@ def test_warm_start_of_trees(noisy, projection):
     whole = clone(model).fit(X, y).train_history_["loss"]
     assert_array_equal(losses[:8], whole[:8])
     assert_allclose(losses[-1], whole[-1], rtol=0.2)
-
-
-def test_warm_start_does_not_go_from_trees_to_stumps(rank, noisy):
-    rank.set_params(warm_start=True).fit(*noisy)
-    rank.set_params(n_estimators=30, weak_learner="stump" if has_trees(rank) else "tree")
-    with pytest.raises(ValueError, match="weak_learner differs"):
-        rank.fit(*noisy)
 
 
 def test_warm_start_of_proj(noisy):
@@ -289,10 +293,11 @@ def test_validation_data_without_early_stopping_is_only_noted(model, noisy):
 @pytest.mark.parametrize("rounds_done", [0, 3])
 def test_ctrl_c_leaves_the_rounds_done(model, noisy, monkeypatch, rounds_done):
     X, y = noisy
-    is_rank = isinstance(model, RBoostRankClassifier)
-    trainer = rank_trainer.RankTrainer if is_rank else proj_trainer.ProjTrainer
-    if has_trees(model):
-        trainer = tree_trainer.TreeTrainer
+    trainer = {
+        RandomBoostClassifier: TreeTrainer,
+        RBoostRankClassifier: RankTrainer,
+        RBoostProjClassifier: ColumnTrainer,
+    }[type(model)]
     step = trainer.step
     calls = []
 
@@ -315,6 +320,46 @@ def test_ctrl_c_leaves_the_rounds_done(model, noisy, monkeypatch, rounds_done):
     assert model.stopped_ == "interrupted"
 
 
+def test_weights_of_the_validation_data(model, noisy):
+    X, y = noisy
+    train, held_out = slice(None, 100), slice(100, None)
+    weight = np.arange(50) % 3.0
+    model.set_params(early_stopping=False)
+    given = {"X_val": X[held_out], "y_val": y[held_out]}
+    weighted = clone(model).fit(X[train], y[train], **given, sample_weight_val=weight)
+    errors = [1 - s for s in weighted.staged_score(X[held_out], y[held_out], weight)]
+    assert_allclose(weighted.train_history_["validation_error"][:-1], errors[:-1])
+    rows = 100 + np.repeat(np.arange(50), weight.astype(int))
+    repeated = clone(model).fit(X[train], y[train], X_val=X[rows], y_val=y[rows])
+    for name, values in repeated.train_history_.items():
+        assert_allclose(weighted.train_history_[name], values, rtol=1e-6)
+    for wrong, message in (
+        (weight[1:], "sample_weight_val does not fit"),
+        (-weight, "sample_weight_val does not fit"),
+        (0 * weight, "sample_weight_val"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            clone(model).fit(X[train], y[train], **given, sample_weight_val=wrong)
+    with pytest.raises(ValueError, match="sample_weight_val is for X_val and y_val"):
+        clone(model).fit(X[train], y[train], sample_weight_val=weight)
+
+
+def test_the_most_probable_classes(model, noisy):
+    X, y = noisy
+    names = np.array(["ash", "birch", "cedar"])
+    chances = model.fit(X, names[y]).predict_proba(X)
+    labels, found = model.predict_topk(X, 2)
+    assert labels.shape == found.shape == (len(y), 2)
+    assert_array_equal(labels[:, 0], model.predict(X))
+    assert_array_equal(found, -np.sort(-chances, axis=1)[:, :2])
+    columns = np.searchsorted(model.classes_, labels)
+    assert_array_equal(np.take_along_axis(chances, columns, axis=1), found)
+    assert model.predict_topk(X)[0].shape == (len(y), 3)
+    for wrong in (0, -1, 1.5, True, "all"):
+        with pytest.raises(ValueError, match="pass a whole number above 0"):
+            model.predict_topk(X, wrong)
+
+
 def test_margins(model, noisy):
     X, y = noisy
     model.fit(X, y)
@@ -322,7 +367,7 @@ def test_margins(model, noisy):
     assert margins.min() >= -1
     assert margins.max() <= 1
     assert_array_equal(margins > 0, model.predict(X) == y)
-    with pytest.raises(ValueError, match="labels that the training data has not"):
+    with pytest.raises(ValueError, match="labels that do not occur in the training data"):
         model.margins(X, y + 7)
 
 
@@ -369,29 +414,29 @@ def test_labels_of_any_kind(model, noisy, labels):
 
 @pytest.mark.parametrize("scale", [True, False])
 @pytest.mark.parametrize(
-    "settings",
+    ("name", "settings"),
     [
-        {"weak_learner": "tree"},
-        {"weak_learner": "tree", "projection": "gaussian"},
-        {},
-        {"search": "histogram", "max_bins": 20},
-        {"weak_learner": "wlda"},
+        ("trees", {}),
+        ("trees", {"projection": "gaussian"}),
+        ("stumps", {}),
+        ("stumps", {"max_bins": 20}),
+        ("stumps", {"weak_learner": "wlda"}),
     ],
 )
-def test_sparse_equals_dense(noisy, scale, settings):
+def test_sparse_equals_dense(noisy, scale, name, settings):
     X, y = noisy
     X = np.where(np.abs(X) < 4, 0.0, X)
-    model = clone(RANK["stumps"]).set_params(scale=scale, **settings)
+    model = clone(MODELS[name]).set_params(scale=scale, **settings)
     sparse = clone(model).fit(sp.csr_array(X), y)
     if not scale:  # scaled sparse data is not centred
         assert_allclose(sparse.decision_function(X), clone(model).fit(X, y).decision_function(X))
     assert_array_equal(sparse.decision_function(sp.csr_matrix(X)), sparse.decision_function(X))
 
 
-def test_dense_model_takes_sparse_data(rank, noisy):
+def test_dense_model_takes_sparse_data(projecting, noisy):
     X, y = noisy
-    rank.fit(X, y)
-    assert_array_equal(rank.decision_function(sp.csr_array(X)), rank.decision_function(X))
+    expected = projecting.fit(X, y).decision_function(X)
+    assert_array_equal(projecting.decision_function(sp.csr_array(X)), expected)
 
 
 def test_proj_refuses_sparse(noisy):
@@ -442,20 +487,18 @@ def _one_feature(X, y):
         _one_feature,
     ],
 )
-@pytest.mark.parametrize(
-    "settings", [{}, {"early_stopping": True}, {"search": "histogram", "max_bins": 8}]
-)
+@pytest.mark.parametrize("settings", [{}, {"early_stopping": True}, {"max_bins": 8}])
 def test_unusual_data(model, noisy, change, settings):
     X, y = change(*noisy)
     model.set_params(**settings).fit(X, y)
     assert np.isfinite(model.decision_function(X)).all()
 
 
-def test_scales_do_not_matter(rank, noisy):
+def test_scales_do_not_matter(projecting, noisy):
     X, y = noisy
-    plain = clone(rank).fit(X, y).predict(X)
+    plain = clone(projecting).fit(X, y).predict(X)
     factors = np.array([1e250, 1e-250, 1e3, 1.0])
-    assert_array_equal(clone(rank).fit(X * factors, y).predict(X * factors), plain)
+    assert_array_equal(clone(projecting).fit(X * factors, y).predict(X * factors), plain)
 
 
 def test_memory_mapped(model, noisy, tmp_path):
@@ -468,9 +511,9 @@ def test_memory_mapped(model, noisy, tmp_path):
     )
 
 
-def test_all_features_constant(rank):
+def test_all_features_constant(projecting):
     with pytest.raises(ValueError, match="no weak learner could be fitted"):
-        rank.fit(np.ones((6, 2)), [0, 1, 0, 1, 0, 1])
+        projecting.fit(np.ones((6, 2)), [0, 1, 0, 1, 0, 1])
 
 
 class RisingLoss:
@@ -532,9 +575,9 @@ def test_missing_values_are_for_trees(model):
     ],
 )
 def test_wrong_parameters(model, noisy, settings, name):
-    if "solver_options" in settings and has_trees(model):
-        model.set_params(weak_learner="real_stump")  # trees have no solver
-    with pytest.raises(ValueError, match=name):
+    if name == "solver_options" and isinstance(model, RBoostRankClassifier):
+        model.set_params(correction="total")  # stage-wise there is no solver
+    with pytest.raises(ValueError, match=name):  # also where the model has no such parameter
         model.set_params(**settings).fit(*noisy)
 
 
@@ -588,7 +631,7 @@ def test_a_pickle_of_stumps_does_not_grow_with_the_classes(n_classes):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 5))
     y = np.arange(300) % n_classes
-    model = RBoostRankClassifier(300, weak_learner="stump", n_projections=20, random_state=0)
+    model = RBoostRankClassifier(300, n_projections=20, random_state=0)
     model.fit(X, y).predict(X)
     assert model.n_estimators_ == 300
     assert len(pickle.dumps(model)) < 22_000
@@ -651,7 +694,7 @@ def test_an_error_in_one_item_stops_the_others():
     assert len(done) < 2000
 
 
-def test_too_little_memory_is_said_before_the_fit(rank, noisy, monkeypatch):
+def test_too_little_memory_is_said_before_the_fit(projecting, noisy, monkeypatch):
     monkeypatch.setattr(memory, "available_memory", lambda: 10_000)
     with pytest.raises(MemoryError, match="use fewer samples"):
-        rank.fit(*noisy)
+        projecting.fit(*noisy)

@@ -149,7 +149,8 @@ def check_file(model, X):
         try:
             model.save(path, dense=True)
         except ModelFileError:
-            if type(model.weak_learner) in (str, DecisionTreeClassifier):
+            learner = getattr(model, "weak_learner", "tree")
+            if type(learner) in (str, DecisionTreeClassifier):
                 raise
             assert not path.exists()
             return

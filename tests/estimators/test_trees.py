@@ -1,4 +1,4 @@
-"""RBoost-rank with trees that all classes share: what it learns, and from which data."""
+"""RandomBoost, trees that all classes share: what it learns, and from which data."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, make_blobs
 from tree_losses import LOSSES, plain_loss
 
-from randomboost import RBoostRankClassifier
-from randomboost.estimators import rank
+from randomboost import RandomBoostClassifier, RBoostRankClassifier
+from randomboost.estimators import randomboost as estimator
 from randomboost.runtime.parallel import ThreadTeam
 
 ONE = ThreadTeam(1)
@@ -25,13 +25,13 @@ def trainers(monkeypatch):
     """Keep the trainers of all fits, with their data."""
     kept = []
 
-    class Kept(rank.TreeTrainer):
-        def __init__(self, estimator, view, data, start, team):
-            super().__init__(estimator, view, data, start, team)
+    class Kept(estimator.TreeTrainer):
+        def __init__(self, settings, data, start, team):
+            super().__init__(settings, data, start, team)
             self.data = data
             kept.append(self)
 
-    monkeypatch.setattr(rank, "TreeTrainer", Kept)
+    monkeypatch.setattr(estimator, "TreeTrainer", Kept)
     return kept
 
 
@@ -67,14 +67,15 @@ DATA = {
 @pytest.mark.parametrize("scale", [True, False])
 def test_training_scores_are_those_of_prediction(noisy, trainers, form, projection, scale):
     X, y = DATA[form](noisy[0]), noisy[1]
-    model = RBoostRankClassifier(
+    model = RandomBoostClassifier(
         15, n_projections=40, projection=projection, scale=scale, random_state=0
     )
     model.fit(X, y)
     (trainer,) = trainers
-    scores = model._scores(trainer.data.X, ONE)
+    ensemble = model.model_.ensemble
+    scores = ensemble.scores(trainer.data.X, ONE)
     assert_array_equal(scores, trainer._scores)
-    *_, staged = model._staged_scores(trainer.data.X)
+    *_, staged = ensemble.staged_scores(trainer.data.X, ONE)
     assert_array_equal(staged, scores)
     decision = model.decision_function(X).T
     assert_allclose(
@@ -87,7 +88,7 @@ def test_training_scores_are_those_of_prediction(noisy, trainers, form, projecti
 @pytest.mark.parametrize("k", [2, 33])
 def test_staged_scores_end_at_the_scores(k):
     X, y = make_blobs(20 * k, 5, centers=k, random_state=0)
-    model = RBoostRankClassifier(8, n_projections=30, random_state=0).fit(X, y)
+    model = RandomBoostClassifier(8, n_projections=30, random_state=0).fit(X, y)
     stages = list(model.staged_decision_function(X))
     assert len(stages) == 8
     assert_array_equal(stages[-1], model.decision_function(X))
@@ -98,7 +99,7 @@ def test_staged_scores_end_at_the_scores(k):
 def test_few_samples_have_the_scores_that_they_have_among_many(k, projection):
     X, y = make_blobs(12 * k, 5, centers=k, cluster_std=4, random_state=0)
     X[::5, 0] = np.nan
-    model = RBoostRankClassifier(12, n_projections=40, projection=projection, random_state=0)
+    model = RandomBoostClassifier(12, n_projections=40, projection=projection, random_state=0)
     many = model.fit(X, y).decision_function(X)
     for n in (1, 3, 8, 9):
         assert_array_equal(model.decision_function(X[4 : 4 + n]), many[4 : 4 + n])
@@ -108,15 +109,24 @@ def test_samples_are_scored_in_blocks(monkeypatch):
     from randomboost.ensembles import shared_trees as scoring
 
     X, y = make_blobs(1000, 5, centers=4, cluster_std=4, random_state=0)
-    model = RBoostRankClassifier(10, n_projections=30, random_state=0).fit(X, y)
+    model = RandomBoostClassifier(10, n_projections=30, random_state=0).fit(X, y)
     whole = model.decision_function(X)
     monkeypatch.setattr(scoring, "_BLOCK_BYTES", 1)
     assert_array_equal(model.decision_function(X), whole)
     assert_array_equal(model.decision_function(X[700:]), whole[700:])
 
 
-SMALL = RBoostRankClassifier(40, n_projections=120, random_state=0)
+SMALL = RandomBoostClassifier(40, n_projections=120, random_state=0)
+STUMPS = RBoostRankClassifier(40, n_projections=60, random_state=0)
 KINDS = ["gaussian", "sparse", "axis", "lda", "mixed", Own()]
+
+
+def with_projection(model, projection):
+    """Return a model with projections of a kind; trees on single features take no number."""
+    model = clone(model).set_params(projection=projection)
+    if isinstance(model, RandomBoostClassifier) and projection == "axis":
+        model.set_params(n_projections=RandomBoostClassifier().n_projections)
+    return model
 
 
 def held_out_error(model, X, y):
@@ -126,13 +136,11 @@ def held_out_error(model, X, y):
 
 
 @pytest.mark.parametrize("data", ["iris", "wine"])
-@pytest.mark.parametrize("weak_learner", ["tree", "stump"])
+@pytest.mark.parametrize("learner", [SMALL, STUMPS], ids=["trees", "stumps"])
 @pytest.mark.parametrize("projection", KINDS, ids=str)
-def test_projections(projection, weak_learner, data, wine):
+def test_projections(projection, learner, data, wine):
     X, y = wine if data == "wine" else load_iris(return_X_y=True)
-    model = clone(SMALL).set_params(projection=projection, weak_learner=weak_learner)
-    if weak_learner == "stump":
-        model.set_params(n_projections=60)
+    model = with_projection(learner, projection)
     assert held_out_error(model, X, y) < 0.16
     importances = model.fit(X, y).feature_importances_
     assert_allclose(importances.sum(), 1)
@@ -150,10 +158,10 @@ class NotFinite(Own):
 
 
 @pytest.mark.filterwarnings("ignore:divide by zero")
-@pytest.mark.parametrize("weak_learner", ["tree", "stump"])
-def test_wrong_matrices(noisy, weak_learner):
+@pytest.mark.parametrize("learner", [SMALL, STUMPS], ids=["trees", "stumps"])
+def test_wrong_matrices(noisy, learner):
     for projection, message in ((WrongShape(), "shape"), (NotFinite(), "not finite")):
-        model = clone(SMALL).set_params(projection=projection, weak_learner=weak_learner)
+        model = clone(learner).set_params(projection=projection)
         with pytest.raises(ValueError, match=message):
             model.fit(*noisy)
 
@@ -173,7 +181,7 @@ def test_losses_with_trees(wine, loss, projection):
 
 def test_digits_by_default():
     X, y = load_digits(return_X_y=True)
-    model = RBoostRankClassifier(40, random_state=0)
+    model = RandomBoostClassifier(40, random_state=0)
     assert held_out_error(model, X, y) < 0.06
 
 
@@ -182,7 +190,7 @@ def test_probabilities_are_about_right():
     X = rng.standard_normal((4000, 2))
     truth = softmax(np.stack([X[:, 0], X[:, 1], 0 * X[:, 0]], axis=1), axis=1)
     y = (rng.random((4000, 1)) > truth.cumsum(axis=1)).sum(axis=1)
-    model = RBoostRankClassifier(25, max_leaf_nodes=8, random_state=0).fit(X[:3000], y[:3000])
+    model = RandomBoostClassifier(25, max_leaf_nodes=8, random_state=0).fit(X[:3000], y[:3000])
     assert np.abs(model.predict_proba(X[3000:]) - truth[3000:]).mean() < 0.06
 
 
@@ -197,7 +205,7 @@ def test_missing_values_tell_something(projection, dtype):
     y = rng.integers(3, size=400)
     X[y == 1, 2] = np.nan
     X[rng.random(400) < 0.1, 0] = np.nan
-    model = clone(SMALL).set_params(projection=projection, max_leaf_nodes=8)
+    model = with_projection(SMALL, projection).set_params(max_leaf_nodes=8)
     model.fit(X[:300], y[:300])
     assert_array_equal(model.predict(X[300:]) == 1, y[300:] == 1)
     assert model.feature_importances_.argmax() == 2
@@ -208,7 +216,7 @@ def test_missing_values_in_mixtures(wine, projection):
     X, y = wine
     X = X.copy()
     X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
-    model = clone(SMALL).set_params(projection=projection)
+    model = with_projection(SMALL, projection)
     assert held_out_error(model, X, y) < 0.2
     assert np.isfinite(model.fit(X, y).decision_function(X)).all()
 
@@ -233,7 +241,7 @@ def test_columns_without_any_value(wine):
 @pytest.mark.parametrize("weak_learner", ["stump", "real_stump", "wlda"])
 def test_stumps_refuse_missing_values(wine, weak_learner):
     X, y = wine
-    model = clone(SMALL).set_params(weak_learner=weak_learner)
+    model = clone(STUMPS).set_params(weak_learner=weak_learner)
     with pytest.raises(ValueError, match="NaN"):
         model.fit(np.where(X < 1, np.nan, X), y)
 
@@ -267,14 +275,14 @@ def test_two_classes(projection):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((600, 4))
     y = np.where((X[:, 0] > 0) ^ (X[:, 1] > 0), "odd", "even")
-    model = clone(SMALL).set_params(projection=projection, n_estimators=60)
+    model = with_projection(SMALL, projection).set_params(n_estimators=60)
     assert held_out_error(model, X, y) < 0.12
     assert model.fit(X, y).decision_function(X).shape == (600,)
 
 
 def test_a_hundred_classes():
     X, y = make_blobs(1500, 6, centers=100, cluster_std=0.3, random_state=0)
-    model = RBoostRankClassifier(20, n_projections=120, learning_rate=0.3, random_state=0)
+    model = RandomBoostClassifier(20, n_projections=120, learning_rate=0.3, random_state=0)
     assert held_out_error(model, X, y) < 0.1
 
 
@@ -283,7 +291,7 @@ def test_one_feature(projection):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 1))
     y = np.digitize(X[:, 0], [-1, 0, 1])
-    model = clone(SMALL).set_params(projection=projection)
+    model = with_projection(SMALL, projection)
     assert held_out_error(model, X, y) < (0.3 if projection == "gaussian" else 0.1)
 
 
@@ -293,7 +301,7 @@ def test_constant_features():
     X[:, 11] = rng.standard_normal(300)
     y = np.digitize(X[:, 11], [-0.5, 0.5])
     for projection in ("mixed", "axis"):
-        model = clone(SMALL).set_params(projection=projection).fit(X, y)
+        model = with_projection(SMALL, projection).fit(X, y)
         assert model.score(X, y) > 0.95
         assert model.stopped_ == "all rounds done"
 
@@ -315,7 +323,7 @@ def test_one_sample_a_class():
 
 def test_fitted_samples_end_the_fit():
     X, y = make_blobs(60, 3, centers=3, cluster_std=0.1, random_state=0)
-    model = RBoostRankClassifier(2000, n_projections=30, learning_rate=1.0, random_state=0)
+    model = RandomBoostClassifier(2000, n_projections=30, learning_rate=1.0, random_state=0)
     model.fit(X, y)
     assert model.stopped_ in ("all samples are fitted", "no tree separates any two points")
     assert model.score(X, y) == 1
@@ -325,7 +333,7 @@ def test_fitted_samples_end_the_fit():
 
 def test_the_exponential_loss_of_separated_samples_does_not_overflow():
     X, y = make_blobs(60, 3, centers=3, cluster_std=0.1, random_state=0)
-    model = RBoostRankClassifier(
+    model = RandomBoostClassifier(
         300, loss="exponential", n_projections=30, learning_rate=1.0, random_state=0
     ).fit(X, y)
     assert np.isfinite(model.decision_function(X)).all()
@@ -336,7 +344,7 @@ def test_margins_of_unequal_classes_stay_within_one():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((1000, 3))
     y = (np.arange(1000) % 250 == 0).astype(int)
-    margins = RBoostRankClassifier(1, random_state=0).fit(X, y).margins(X, y)
+    margins = RandomBoostClassifier(1, random_state=0).fit(X, y).margins(X, y)
     assert np.abs(margins).max() <= 1
 
 
@@ -363,7 +371,7 @@ def test_the_share_left_out_is_noted():
 
 
 def leaves_of(model):
-    return np.array([(tree.left < 0).sum() for tree in model._hypotheses])
+    return np.array([(tree.left < 0).sum() for tree in model.model_.ensemble.forest])
 
 
 @pytest.mark.parametrize(
@@ -419,9 +427,9 @@ def test_max_bins(wine, max_bins):
 
 
 def test_early_stopping_by_itself(monkeypatch):
-    monkeypatch.setattr(rank, "_LARGE", 2000)
+    monkeypatch.setattr(estimator, "_LARGE", 2000)
     X, y = make_blobs(2000, 3, centers=3, cluster_std=6, random_state=0)
-    model = RBoostRankClassifier(
+    model = RandomBoostClassifier(
         15, n_projections=30, learning_rate=1.0, n_iter_no_change=3, random_state=0
     )
     large = clone(model).fit(X, y)
@@ -437,8 +445,10 @@ def test_early_stopping_by_itself(monkeypatch):
     decision = given.decision_function(X[500:800]).T
     expected = plain_loss("softmax", decision, y[500:800], np.ones(300))
     assert_allclose(losses.min(), expected, rtol=1e-5)
-    for settings in ({"early_stopping": False}, {"weak_learner": "stump"}):
-        never = clone(model).set_params(**settings)
+    for never in (
+        clone(model).set_params(early_stopping=False),
+        RBoostRankClassifier(15, n_projections=30, n_iter_no_change=3, random_state=0),
+    ):
         never.fit(X[:500], y[:500], X_val=X[500:800], y_val=y[500:800])
         assert never.n_estimators_ == 15
         assert len(never.train_history_["validation_error"]) == 15
@@ -458,7 +468,7 @@ def test_a_pickle_does_not_grow_with_the_classes():
     sizes = []
     for k in (3, 60):
         X, y = make_blobs(1200, 8, centers=k, cluster_std=8, random_state=0)
-        model = RBoostRankClassifier(20, n_projections=60, max_leaf_nodes=31, random_state=0)
+        model = RandomBoostClassifier(20, n_projections=60, max_leaf_nodes=31, random_state=0)
         model.fit(X, y).predict(X)
         assert (leaves_of(model) == 31).all()
         sizes.append(len(pickle.dumps(model)))
@@ -470,9 +480,6 @@ def test_a_pickle_does_not_grow_with_the_classes():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"weak_learner": "stump", "loss": "softmax"}, "loss='softmax' is for trees"),
-        ({"weak_learner": "wlda", "loss": "softmax"}, "loss='softmax' is for trees"),
-        ({"correction": "total"}, "correction='total' is for stumps"),
         ({"max_leaf_nodes": 1}, "max_leaf_nodes"),
         ({"max_depth": 0}, "max_depth"),
         ({"subsample": 0.0}, "subsample"),
@@ -480,12 +487,13 @@ def test_a_pickle_does_not_grow_with_the_classes():
         ({"learning_rate": 0.0}, "learning_rate"),
         ({"negligible": 0.9}, "negligible"),
         ({"max_points": 0}, "max_points"),
-        ({"density": 0.0}, "density"),
+        ({"projection": ("sparse", 0.0)}, "density"),
+        ({"projection": ("lda", 0.5)}, "density"),
         ({"max_bins": 257}, "max_bins"),
         ({"min_samples_leaf": 0}, "min_samples_leaf"),
         ({"l2_regularization": -1.0}, "l2_regularization"),
         ({"early_stopping": "never"}, "early_stopping"),
-        ({"projections_per_round": 0}, "projections_per_round"),
+        ({"max_features": 0}, "max_features"),
     ],
 )
 def test_settings_that_do_not_fit(noisy, settings, message):
@@ -493,9 +501,16 @@ def test_settings_that_do_not_fit(noisy, settings, message):
         clone(SMALL).set_params(**settings).fit(*noisy)
 
 
+def test_stumps_have_no_softmax_loss(noisy):
+    for weak_learner in ("stump", "wlda"):
+        model = clone(STUMPS).set_params(weak_learner=weak_learner, loss="softmax")
+        with pytest.raises(ValueError, match="'loss' parameter"):
+            model.fit(*noisy)
+
+
 def test_the_papers_setting(noisy):
     model = RBoostRankClassifier.paper(n_estimators=7, n_projections=50, random_state=0)
-    by_hand = RBoostRankClassifier(7, weak_learner="stump", n_projections=50, random_state=0)
+    by_hand = RBoostRankClassifier(7, n_projections=50, random_state=0)
     assert_array_equal(
         model.fit(*noisy).decision_function(noisy[0]),
         by_hand.fit(*noisy).decision_function(noisy[0]),

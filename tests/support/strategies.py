@@ -27,12 +27,15 @@ from randomboost import (
     AdaBoostMHClassifier,
     AdaBoostMOClassifier,
     MultiBoostClassifier,
+    RandomBoostClassifier,
     RBoostProjClassifier,
     RBoostRankClassifier,
 )
+from randomboost.estimators.parameters import conditions_of
 from randomboost.losses import LogisticLoss
 
 ESTIMATORS = [
+    RandomBoostClassifier,
     RBoostRankClassifier,
     RBoostProjClassifier,
     AdaBoostClassifier,
@@ -80,7 +83,7 @@ OBJECTS = {  # what stands behind a dictionary, an object or an array that a par
         Ridge(),
     ],
     "loss": [LogisticLoss(), SmoothHinge()],
-    "projection": [Signs()],
+    "projection": [Signs(), ("sparse", 0.5), ("sparse", np.float32(1.0))],
     "solver_options": [{}, {"maxiter": 3, "ftol": 0.0}, {"maxls": 5, "maxcor": 1, "gtol": 1e-3}],
     "random_state": [np.random.RandomState(3)],
     "verbose": [0, 1],
@@ -161,28 +164,21 @@ def wrong_values_of(kind: type, name: str) -> list[Any]:
     return [value for value in NONSENSE if not any(c.is_satisfied_by(value) for c in constraints)]
 
 
-def is_tree_of_ours(kind: type, parameters: dict[str, Any]) -> bool:
-    """Return whether the weak learners are the trees of RBoost-rank."""
-    return kind is RBoostRankClassifier and parameters.get("weak_learner", "tree") == "tree"
-
-
 def is_moderate(kind: type, parameters: dict[str, Any]) -> bool:
     """Return whether scikit-learn sees X: Ridge squares it, trees make single precision of it."""
     weak_learner = parameters.get("weak_learner", "stump")
     if isinstance(weak_learner, Ridge):
         return True
     ours = isinstance(weak_learner, str) and weak_learner != "tree"
-    return not (ours or is_tree_of_ours(kind, parameters) or parameters.get("scale", True))
+    return not (ours or parameters.get("scale", True))
 
 
-def _mend(kind: type, parameters: dict[str, Any]) -> None:
-    """Change parameters that do not go together; that they are refused is tested elsewhere."""
-    if kind is not RBoostRankClassifier:
-        return
-    if is_tree_of_ours(kind, parameters):
-        parameters.pop("correction", None)
-    elif parameters.get("loss") == "softmax":
-        parameters.pop("loss")
+def drop_without_effect(kind: type, parameters: dict[str, Any]) -> None:
+    """Drop parameters that have no effect; that they are refused is tested elsewhere."""
+    for condition in conditions_of(kind):
+        if not condition.holds(kind(**parameters)):
+            for name in condition.names:
+                parameters.pop(name, None)
 
 
 # -- data --------------------------------------------------------------------------------------
@@ -282,11 +278,11 @@ def cases(draw: Any, kind: type) -> Case:
     names = parameters_of(kind)
     chosen = draw(st.just(set(names)) | st.sets(st.sampled_from(names), max_size=10))
     parameters = {name: draw(values_of(kind, name)) for name in sorted(chosen)}
-    _mend(kind, parameters)
-    for name in MOST.keys() & set(parameters_of(kind)):
+    for name in sorted(MOST.keys() & set(names)):
         parameters.setdefault(name, MOST[name])
     parameters.setdefault("random_state", 0)
-    trees = is_tree_of_ours(kind, parameters)
+    drop_without_effect(kind, parameters)
+    trees = kind is RandomBoostClassifier
 
     n_classes = 2 if kind is AdaBoostClassifier else draw(st.integers(2, 6))
     n_rows = draw(st.integers(max(4, n_classes), 40))
@@ -296,11 +292,11 @@ def cases(draw: Any, kind: type) -> Case:
     y = _labels(draw, rng, X, n_classes)
     sample_weight = _weights(draw, rng, y)
     for name, make in BY_CLASSES.items():
-        if name in chosen and draw(st.booleans()):
+        if name in parameters and draw(st.booleans()):
             parameters[name] = make(np.unique(y), draw)
 
     form = draw(st.sampled_from(["plain", "plain", "csr", "table", "fortran"]))
-    if form == "csr" and kind is RBoostRankClassifier and not np.isnan(X).any():
+    if form == "csr" and kind._accept_sparse and not np.isnan(X).any():
         X = sp.csr_array(X)
     elif form == "table" and trees:
         X = _table(draw, rng, X)
@@ -311,4 +307,7 @@ def cases(draw: Any, kind: type) -> Case:
         rows = rng.permutation(n_rows)[: n_rows // 3]
         part = X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows]
         validation = {"X_val": part, "y_val": y[rows]}
+        if draw(st.booleans()):
+            validation["sample_weight_val"] = rng.integers(1, 4, len(rows))
+        parameters.pop("validation_fraction", None)  # nothing is set aside
     return Case(kind(**parameters), X, y, sample_weight, validation)

@@ -30,7 +30,7 @@ class AdaBoostECCClassifier(ClassicalClassifier):
         How a round parts the classes: half of them at random (Li 2006); so that the weight of the
         pairs that it parts is large; or by the columns of a given array of shape
         (n_classes, n_codes) with -1 and +1, in turn.
-    weak_learner : {"stump", "real_stump", "gini_stump", "wlda", "tree"} or estimator
+    weak_learner : str or estimator, default="stump"
         "stump": the decision stump with the lowest weighted error. "real_stump": the same cut with
         outputs in [-1, 1]. "gini_stump": the one with the lowest Gini impurity, as a decision
         tree of depth 1. "wlda": weighted Fisher LDA and a stump, if better than a plain

@@ -29,7 +29,7 @@ class AdaBoostMHClassifier(ClassicalClassifier):
         "per_class": every round trains one weak classifier for each class, with a weight of its
         own (one against the rest). "shared": one weak classifier a round with a vote of -1 or +1
         for every class and one weight, so the model has k times fewer weak classifiers.
-    weak_learner : {"stump", "real_stump", "gini_stump", "wlda", "tree"} or estimator
+    weak_learner : str or estimator, default="stump"
         "stump": the decision stump with the lowest weighted error. "real_stump": the same cut with
         outputs in [-1, 1]. "gini_stump": the one with the lowest Gini impurity, as a decision
         tree of depth 1. "wlda": weighted Fisher LDA and a stump, if better than a plain

@@ -38,7 +38,7 @@ class AdaBoostMOClassifier(ClassicalClassifier):
     decoding : {"loss", "hamming"}, default="loss"
         By the exponential loss of the sums, ``sum_j exp(-code_rj f_j)``, or by the number of
         signs that agree.
-    weak_learner : {"stump", "real_stump", "gini_stump", "wlda", "tree"} or estimator
+    weak_learner : str or estimator, default="stump"
         "stump": the decision stump with the lowest weighted error. "real_stump": the same cut with
         outputs in [-1, 1]. "gini_stump": the one with the lowest Gini impurity, as a decision
         tree of depth 1. "wlda": weighted Fisher LDA and a stump, if better than a plain

@@ -127,9 +127,10 @@ TABLE: dict[str, Parameter] = {
     "verbose": Parameter(["verbose"], "1 shows a progress bar"),
 }
 
+# n_iter_no_change is not among them: scikit-learn's checks set it for every classifier that has it
 STOPPING = Condition(
-    ("validation_fraction", "n_iter_no_change"),
-    lambda estimator: estimator.early_stopping is not False,
+    ("validation_fraction",),
+    lambda estimator: bool(estimator.early_stopping),
     "set early_stopping=True",
 )
 

@@ -235,6 +235,8 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         if isinstance(bins, str):  # "auto"
             n = int(self.n_projections)
             bins = None if part_size(self.projections_per_round, n) == n else HISTOGRAM_BINS
+        elif bins is not None:
+            bins = int(bins)  # also of NumPy
         return RankSettings(
             n_rounds=self.n_estimators,
             weak_learner=self.weak_learner,
