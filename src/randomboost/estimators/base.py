@@ -50,7 +50,7 @@ class BaseBoostingClassifier(FittedClassifier):
     """Base class; see the subclasses for the parameters."""
 
     _allowed: ClassVar[dict[str, list]] = {}  # where `parameters.TABLE` does not fit
-    _conditions: ClassVar[tuple[Condition, ...]] = (STOPPING,)
+    _conditions: ClassVar[tuple[Condition, ...]] = STOPPING
     _parameter_constraints: ClassVar[dict[str, list]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

@@ -27,7 +27,7 @@ class ClassicalClassifier(BaseBoostingClassifier):
         "weak_learner": [StrOptions({*_STUMPS, "tree"}), HasMethods("fit")],
     }
     _conditions: ClassVar[tuple[Condition, ...]] = (
-        STOPPING,
+        *STOPPING,
         Condition(
             ("max_bins",),
             _searches_stumps,

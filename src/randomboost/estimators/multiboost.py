@@ -114,7 +114,7 @@ class MultiBoostClassifier(BaseBoostingClassifier):
         "nu": [Interval(Real, 0, None, closed="neither")],
     }
     _conditions: ClassVar[tuple[Condition, ...]] = (
-        STOPPING,
+        *STOPPING,
         Condition(
             ("solver_options", "iterations_per_round"),
             lambda estimator: not estimator._has_hinge,

@@ -8,6 +8,7 @@ parameters. A parameter whose values differ between methods has its own entry in
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -47,11 +48,14 @@ class Condition:
         ``holds(estimator)`` tells whether they have.
     remedy : str
         What to do where they have none.
+    refused : bool
+        Whether other values than the default are refused where they have none; else a warning.
     """
 
     names: tuple[str, ...]
     holds: Callable[[Any], bool]
     remedy: str
+    refused: bool = True
 
 
 def _whole(lowest: int, highest: int | None = None) -> Interval:
@@ -127,11 +131,15 @@ TABLE: dict[str, Parameter] = {
     "verbose": Parameter(["verbose"], "1 shows a progress bar"),
 }
 
-# n_iter_no_change is not among them: scikit-learn's checks set it for every classifier that has it
-STOPPING = Condition(
-    ("validation_fraction",),
-    lambda estimator: bool(estimator.early_stopping),
-    "set early_stopping=True",
+
+def _may_stop_early(estimator: Any) -> bool:
+    return bool(estimator.early_stopping)
+
+
+STOPPING = (
+    Condition(("validation_fraction",), _may_stop_early, "set early_stopping=True"),
+    # scikit-learn's checks set this one for every classifier that has it
+    Condition(("n_iter_no_change",), _may_stop_early, "set early_stopping=True", refused=False),
 )
 
 
@@ -206,8 +214,13 @@ def check_parameters(estimator: Any) -> None:
         if condition.holds(estimator):
             continue
         for name in condition.names:
-            if not _same(getattr(estimator, name), defaults[name]):
-                raise no_effect(name, getattr(estimator, name), defaults[name], condition.remedy)
+            value = getattr(estimator, name)
+            if _same(value, defaults[name]):
+                continue
+            problem = no_effect(name, value, defaults[name], condition.remedy)
+            if condition.refused:
+                raise problem
+            warnings.warn(str(problem), UserWarning, stacklevel=5)
     estimator._check_settings()
 
 

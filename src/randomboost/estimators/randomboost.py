@@ -159,7 +159,7 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         "early_stopping": ["boolean", StrOptions({"auto"})],
     }
     _conditions: ClassVar[tuple[Condition, ...]] = (
-        STOPPING,
+        *STOPPING,
         Condition(
             ("n_projections",),
             lambda estimator: not _is(estimator.projection, "axis"),

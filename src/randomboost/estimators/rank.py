@@ -147,7 +147,7 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         "max_bins": [Interval(Integral, 2, 256, closed="both"), None, StrOptions({"auto"})],
     }
     _conditions: ClassVar[tuple[Condition, ...]] = (
-        STOPPING,
+        *STOPPING,
         Condition(
             ("nu", "solver_options", "iterations_per_round"),
             lambda estimator: estimator.correction == "total",
