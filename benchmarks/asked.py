@@ -1,4 +1,4 @@
-"""What was asked of the library, measured in one run: ratios, memory, sizes, start-up.
+"""The targets of the library, measured in one run: ratios, memory, sizes, start-up.
 
 Every question is a function of the results so far; it makes the measurements that are missing
 and returns checks.
@@ -34,7 +34,7 @@ GB = 2**30
 
 @dataclass(frozen=True)
 class Check:
-    """One line of the table of what was asked.
+    """One line of the table of targets.
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ class Check:
     unit : str
         Unit of the value.
     limit : float or None
-        What was asked; None for a value that is shown only. A bool or a text is asked to be
-        True, or "none".
+        The target; None for a value that is shown only. A bool or a text has to be True, or
+        "none".
     most : bool
         Whether the limit is the largest value allowed, or the smallest.
     """
@@ -128,7 +128,7 @@ def part_search(results: Results) -> list[Check]:
             f"{what}: fit time / LightGBM's, medians of 15", fit["part"] / fit["LightGBM"], "", 1.5
         ),
         Check(
-            f"{what}: test error, mean of 5 splits; asked: that of exact search, "
+            f"{what}: test error, mean of 5 splits; target: that of exact search, "
             f"{errors['exact'].mean():.2f} %, and one standard deviation",
             errors["part"].mean(),
             "%",
