@@ -48,11 +48,12 @@ The paper's sets are split 75/25 at random and scaled to [-1, 1]; pendigits-100 
 100 samples a class. MNIST comes as pixels in [0, 1] and as "hog": deslanted, HOG on three levels,
 PCA to 90 % of the variance. Generated data are Gaussian clusters, three a class.
 
-"RandomBoost" is `RandomBoostClassifier`, trees that all classes share. "rank exact" is RBoost-rank in
-the paper's setting, stumps on n = 20000 dimensions that are all searched every round. "rank part"
-searches some of them, drawn again every round: 3e6 / (m k), between 2 and 400, for m rows and k
-classes; it may take 2 GB for them. "proj" with a number of rounds is RBoost-proj with n = 1000 and tol = 0;
-from 10 000 rows on it takes 255 bins a feature. The rounds of the random forest are trees. Columns
+"RandomBoost" is `RandomBoostClassifier`, trees that all classes share. "rank exact" is RBoost-rank
+in the paper's setting, stumps on n = 20000 dimensions that are all searched every round. "rank
+part" searches some of them, drawn again every round: 3e6 / (m k), between 2 and 400, for m rows
+and k classes; it may take 2 GB for them. "proj" with a number of rounds is RBoost-proj with
+n = 1000 and tol = 0; from 10 000 rows on it takes 255 bins a feature. The rounds of the random
+forest are trees. Columns
 "/ {base}" are times divided by {base}'s in the same setting.
 """
 TARGETS = """\
@@ -66,8 +67,8 @@ SCALING = """\
 ## Scaling
 
 The time of a fit when one size grows and the others stay at {base}, on generated data; "rank part"
-searches {part} dimensions a round, "RandomBoost" has n directions for its trees, {base_model} has no n.
-In legends and table: the exponent, fitted on the larger half.
+searches {part} dimensions a round, "RandomBoost" has n directions for its trees, {base_model} has
+no n. In legends and table: the exponent, fitted on the larger half.
 
 ![Time of a fit over m, n, k, d and T]({picture})
 

@@ -6,8 +6,8 @@ the measurements it is made of, measurements.json, from which a run can go on to
 
     RANDOMBOOST_DATA=folder python benchmarks/performance.py --quick
     RANDOMBOOST_DATA=folder python benchmarks/performance.py --only vowel asked-c scaling
-    RANDOMBOOST_DATA=folder python benchmarks/performance.py --fresh --only vowel --models RandomBoost \
-        --results docs/performance/measurements.json
+    RANDOMBOOST_DATA=folder python benchmarks/performance.py --fresh --only vowel \
+        --models RandomBoost --results docs/performance/measurements.json
     python benchmarks/performance.py --page-only
 """
 

@@ -58,8 +58,8 @@ plt.show()
 
 # %%
 # Weights change the probabilities too: those of a weighted model are for classes as frequent as the
-# weights imply. If you need probabilities, fit without weights and adjust the decision instead, here
-# by dividing the probabilities by the class frequencies.
+# weights imply. If you need probabilities, fit without weights and adjust the decision instead,
+# here by dividing the probabilities by the class frequencies.
 
 model = RandomBoostClassifier(random_state=0).fit(X_train, y_train)
 labels = (model.predict_proba(X_test) / (counts / counts.sum())).argmax(axis=1)

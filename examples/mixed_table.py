@@ -63,9 +63,7 @@ linear = make_pipeline(
     LogisticRegression(max_iter=1000),
 )
 linear.fit(X_train, y_train)
-print(
-    f"error of a linear model in a pipeline: {100 * (1 - linear.score(X_test, y_test)):.1f} %"
-)
+print(f"error of a linear model in a pipeline: {100 * (1 - linear.score(X_test, y_test)):.1f} %")
 
 # %%
 # Categories that did not occur in training count as missing values.

@@ -62,8 +62,8 @@ plt.show()
 
 # %%
 # A long fit can be saved while it runs: ``on_round`` is called after every round with a function
-# that returns the model so far. A warm start continues from a loaded model, and gives the same model
-# as an uninterrupted fit.
+# that returns the model so far. A warm start continues from a loaded model, and gives the same
+# model as an uninterrupted fit.
 
 
 def save_every_25_rounds(snapshot):

@@ -2,8 +2,8 @@
 Plots of a model
 ================
 
-`randomboost.plots` has plots of fitted models. The classes follow scikit-learn's Display convention:
-``from_estimator``, ``from_predictions``, and an ``ax`` to draw into.
+`randomboost.plots` has plots of fitted models. The classes follow scikit-learn's Display
+convention: ``from_estimator``, ``from_predictions``, and an ``ax`` to draw into.
 """
 
 # %%

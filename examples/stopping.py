@@ -41,7 +41,7 @@ right.legend()
 # %%
 # With ``early_stopping=True`` a part of the training data is set aside for validation, and the fit
 # ends when the validation loss has not fallen for ``n_iter_no_change`` rounds. The model keeps the
-# best round. (The default, "auto", does so from 20 000 samples on, or if validation data is passed.)
+# best round. (The default, "auto", does so from 20 000 samples on, or if X_val is passed.)
 
 stopped = RandomBoostClassifier(1000, early_stopping=True, n_iter_no_change=20, random_state=0)
 stopped.fit(X_train, y_train)
