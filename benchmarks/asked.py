@@ -214,10 +214,10 @@ def prediction(results: Results) -> list[Check]:
 
     found = results.once("asked/d", make)
     what = "rank, 1000 rounds, 10 classes, times as fast as"
-    asked = (("predict_s", "10 000 rows", 5.0, 1.0), ("single_ms", "one row", 1.0, 1.0))
+    targets = (("predict_s", "10 000 rows", 5.0, 1.0), ("single_ms", "one row", 1.0, 1.0))
     return [
         Check(f"{what} {peer}, {rows}", found[peer][field] / found["rank"][field], "", limit, False)
-        for field, rows, *limits in asked
+        for field, rows, *limits in targets
         for peer, limit in zip(("LightGBM", "XGBoost"), limits, strict=True)
     ]
 

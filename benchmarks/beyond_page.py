@@ -61,7 +61,7 @@ TIMES = """\
 ## Time and size
 
 Medians over the splits. "/ {base}" divides by {base}'s on the same splits; prediction is of
-10 000 rows. A round of {base}, XGBoost and HistGradientBoosting is one tree a class; of {ours}
+10 000 rows. A round of {base}, XGBoost and HistGradientBoosting is one tree per class; of {ours}
 and CatBoost it is one tree.
 
 {table}

@@ -107,7 +107,7 @@ def scaling_jobs() -> Iterator[Job]:
 
 
 def chosen_jobs(results: Results, plan: Plan, only: list[str], models: list[str]) -> list[Job]:
-    """Return the measurements asked for."""
+    """Return the chosen measurements."""
     jobs: list[Job] = []
     for name in SETS:
         if name in only or ("sets" in only and name in plan.sets):
