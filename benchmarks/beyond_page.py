@@ -30,12 +30,12 @@ INTRO = """\
 
 Made by `RANDOMBOOST_DATA=folder python benchmarks/beyond.py`; do not edit by hand.
 
-Every model has its default parameters; {ours} is `RandomBoostClassifier()`. The SVM has an
-RBF kernel, C = 10 and features scaled to [-1, 1] by the training part. The sets are the paper's 11
-with more than two classes, complete: split 75/25 at random, stratified, with {splits}; MNIST has its own
-test part. Models take turns on every split, CatBoost excepted, which comes last, and have all of
-the {cores} cores (the SVM knows one thread); each is warmed up first, so nothing is compiled while
-the clock runs. Python {python}; {packages}.
+Every model has its default parameters; {ours} is `RandomBoostClassifier()`. The SVM has an RBF
+kernel, C = 10 and features scaled to [-1, 1] by the training part. The sets are the paper's 11
+with more than two classes, complete: split 75/25 at random, stratified, with {splits}; MNIST has
+its own test part. Models take turns on every split, CatBoost excepted, which comes last, and have
+all of the {cores} cores (the SVM has one thread); each is warmed up first, so nothing is compiled
+while the clock runs. Python {python}; {packages}.
 {notes}"""
 ERRORS = """\
 ## Test error

@@ -45,8 +45,8 @@ Fits that were expected to take more than 3 minutes, or more than 10 GB, are lef
 few, and their rows say so. The measurements are in `{measurements}`.
 
 The paper's sets are split 75/25 at random and scaled to [-1, 1]; pendigits-100 and usps-100 have
-100 samples per class. MNIST is used as pixels in [0, 1] and as "hog": deslanted, HOG on three levels,
-PCA to 90 % of the variance. Generated data are Gaussian clusters, three per class.
+100 samples per class. MNIST is used as pixels in [0, 1] and as "hog": deslanted, HOG on three
+levels, PCA to 90 % of the variance. Generated data are Gaussian clusters, three per class.
 
 "RandomBoost" is `RandomBoostClassifier`, trees that all classes share. "rank exact" is RBoost-rank
 in the paper's setting, stumps on n = 20000 dimensions that are all searched every round. "rank

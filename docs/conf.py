@@ -33,6 +33,7 @@ suppress_warnings = ["config.cache"]  # functions in the settings of the gallery
 default_role = "py:obj"
 templates_path = ["_templates"]
 myst_heading_anchors = 3
+smartquotes = False  # code in plain text keeps its quotes
 
 html_theme = "furo"
 html_title = f"randomboost {release}"
