@@ -35,7 +35,7 @@ def main() -> None:
         plain = seconds(AdaBoostClassifier(1000, n_jobs=1), X, y)
         print(
             f"{name}: 1000 rounds {ratio:.0f} times as fast as scikit-learn's AdaBoost "
-            f"(asked: 20), {100 * same:.1f} % of the test predictions the same; "
+            f"(target: 20), {100 * same:.1f} % of the test predictions the same; "
             f"largest-edge stumps take {plain:.2f} s"
         )
     X, _, y, _ = split("pendigits", 0)
@@ -48,7 +48,7 @@ def main() -> None:
     many_rate = 511 * 1000 / seconds(many, X, y)
     print(
         f"AdaBoost.MO {many_rate:.0f} stumps a second, {many_rate / one_rate:.1f} times as many as "
-        "AdaBoost on data of the same shape (asked: 3)"
+        "AdaBoost on data of the same shape (target: 3)"
     )
 
 

@@ -25,6 +25,7 @@ from randomboost import (
     AdaBoostMHClassifier,
     AdaBoostMOClassifier,
     MultiBoostClassifier,
+    RandomBoostClassifier,
     RBoostProjClassifier,
     RBoostRankClassifier,
 )
@@ -36,9 +37,9 @@ from randomboost.runtime.parallel import ThreadTeam
 PAGE = Path(__file__).parents[1] / "docs" / "exports.md"
 TRAIN, TEST, TEST_C = 2000, 10_000, 300
 MODELS: dict[str, Callable[[], Any]] = {
-    "RBoost-rank, 120 trees": lambda: RBoostRankClassifier(random_state=0),
+    "RandomBoost, 120 trees": lambda: RandomBoostClassifier(random_state=0),
     "RBoost-rank, 200 stumps": lambda: RBoostRankClassifier(
-        200, weak_learner="stump", n_projections=500, search="histogram", random_state=0
+        200, n_projections=500, max_bins=64, random_state=0
     ),
     "RBoost-proj as printed, 50 stumps": lambda: RBoostProjClassifier(
         50, n_projections=500, selection="violation", random_state=0
@@ -54,7 +55,7 @@ MODELS: dict[str, Callable[[], Any]] = {
 HEAD = """\
 # Exports, measured
 
-Written by `python benchmarks/exports.py`. All seven classifiers are trained in double precision on
+Written by `python benchmarks/exports.py`. All classifiers are trained in double precision on
 {train} samples (at random) of every [paper table](datasets.md), exported, and compared with the
 package on up to {test} samples (C: {test_c}), given as float32 to both. "Labels" and "scores": how
 many differ, over all sets. "Probabilities": the largest difference. Sizes and times are medians
@@ -110,7 +111,8 @@ def compare(model: Any, X: NDArray, folder: Path) -> dict[str, float]:
     some = np.ascontiguousarray(X[:TEST_C], dtype=np.float64)
     found, probabilities = session.run(None, {"X": X})
     numbers, scores = library(some, len(model.classes_))
-    own_scores = model._scores(model._prepared(X[:TEST_C]), ThreadTeam(1)).T
+    fitted = model.model_
+    own_scores = fitted.ensemble.scores(fitted.inputs.scaled(X[:TEST_C]), ThreadTeam(1)).T
     own = cpu_time(lambda: model.predict_proba(X)) / len(X)
     return {
         "samples": len(X),

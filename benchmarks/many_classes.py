@@ -21,7 +21,7 @@ from lightgbm import LGBMClassifier
 from sets import Split, generated
 from sklearn.ensemble import RandomForestClassifier
 
-from randomboost import RBoostRankClassifier
+from randomboost import RandomBoostClassifier
 
 N_TEST = 3000
 FIRST_RUN = 100  # other data than the table of performance has
@@ -56,13 +56,13 @@ SETS: dict[str, Callable[[int], Split]] = {
     "generated, 300 classes": lambda run: generated(300, run, 6000, n_test=N_TEST),
 }
 MODELS: dict[str, Callable[[int], Any]] = {
-    "default": lambda run: RBoostRankClassifier(random_state=run),
-    "255 leaves": lambda run: RBoostRankClassifier(max_leaf_nodes=255, random_state=run),
-    "ridge 0.5": lambda run: RBoostRankClassifier(l2_regularization=0.5, random_state=run),
-    "255 leaves, ridge 0.5": lambda run: RBoostRankClassifier(
+    "default": lambda run: RandomBoostClassifier(random_state=run),
+    "255 leaves": lambda run: RandomBoostClassifier(max_leaf_nodes=255, random_state=run),
+    "ridge 0.5": lambda run: RandomBoostClassifier(l2_regularization=0.5, random_state=run),
+    "255 leaves, ridge 0.5": lambda run: RandomBoostClassifier(
         max_leaf_nodes=255, l2_regularization=0.5, random_state=run
     ),
-    "1023 leaves": lambda run: RBoostRankClassifier(max_leaf_nodes=1023, random_state=run),
+    "1023 leaves": lambda run: RandomBoostClassifier(max_leaf_nodes=1023, random_state=run),
     "LightGBM": lambda run: LGBMClassifier(random_state=run, verbose=-1),
     "RandomForest": lambda run: RandomForestClassifier(random_state=run, n_jobs=-1),
 }
@@ -84,7 +84,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=2, help="runs of every fit (2)")
     runs = parser.parse_args().runs
     print(f"{len(SETS) * len(MODELS) * runs} fits, about {3 * runs} minutes on two cores\n")
-    fit(RBoostRankClassifier(2), generated(10, 0, 200, n_test=20))  # loads or compiles the kernels
+    fit(RandomBoostClassifier(2), generated(10, 0, 200, n_test=20))  # loads or compiles the kernels
     print("| error, % (fit, s; predict 3000 rows, s) |", " | ".join(MODELS), "|")
     print("|---|" + "---|" * len(MODELS), flush=True)
     for name, make in SETS.items():

@@ -119,7 +119,7 @@ def warm_up(model: Any, data: Split) -> None:
         return
     changes: list[dict[str, Any]] = [{rounds: 3}]
     part = slice(200)
-    if "n_projections" in parameters:
+    if "n_projections" in parameters and parameters.get("projection") != "axis":
         part = slice(None)
         n_projections = int(np.clip(_WARM_POINTS // data.n_points, 16, 256))
         changes[0]["n_projections"] = n_projections
@@ -159,7 +159,7 @@ def trees_of(model: Any) -> int:
 
 def digest(model: Any) -> str:
     """Return a number that two models of ours share only if they are the same bit for bit."""
-    stumps = model._hypotheses
+    stumps = model.model_.ensemble.hypotheses
     arrays = (model.weights_, stumps.columns, stumps.thresholds, stumps.left, stumps.right)
     return hashlib.sha256(b"|".join(array.tobytes() for array in arrays)).hexdigest()
 

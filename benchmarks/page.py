@@ -45,20 +45,21 @@ Fits that were expected to take more than 3 minutes, or more than 10 GB, are lef
 few, and their rows say so. The measurements are in `{measurements}`.
 
 The paper's sets are split 75/25 at random and scaled to [-1, 1]; pendigits-100 and usps-100 have
-100 samples a class. MNIST comes as pixels in [0, 1] and as "hog": deslanted, HOG on three levels,
-PCA to 90 % of the variance. Generated data are Gaussian clusters, three a class.
+100 samples per class. MNIST is used as pixels in [0, 1] and as "hog": deslanted, HOG on three
+levels, PCA to 90 % of the variance. Generated data are Gaussian clusters, three per class.
 
-"rank" is RBoost-rank as it comes, with trees that all classes share. "rank exact" is its form in
-the paper, stumps on n = 20000 dimensions that are all searched every round. "rank part" searches
-some of them, drawn anew every round: 3e6 / (m k), between 2 and 400, for m rows and k classes; it
-may take 2 GB for them. "proj" with a number of rounds is RBoost-proj with n = 1000 and tol = 0;
-from 10 000 rows on it takes 255 bins a feature. The rounds of the random forest are trees. Columns
+"RandomBoost" is `RandomBoostClassifier`, trees that all classes share. "rank exact" is RBoost-rank
+in the paper's setting, stumps on n = 20000 dimensions that are all searched every round. "rank
+part" searches some of them, drawn again every round: 3e6 / (m k), between 2 and 400, for m rows
+and k classes; it may take 2 GB for them. "proj" with a number of rounds is RBoost-proj with
+n = 1000 and tol = 0; from 10 000 rows on it takes 255 bins a feature. The rounds of the random
+forest are trees. Columns
 "/ {base}" are times divided by {base}'s in the same setting.
 """
-ASKED = """\
-## What was asked
+TARGETS = """\
+## Targets
 
-| | measured | asked | |
+| | measured | target | |
 |---|---|---|---|
 {rows}
 """
@@ -66,8 +67,8 @@ SCALING = """\
 ## Scaling
 
 The time of a fit when one size grows and the others stay at {base}, on generated data; "rank part"
-searches {part} dimensions a round, "rank" has n directions for its trees, {base_model} has no n.
-In legends and table: the exponent, fitted on the larger half.
+searches {part} dimensions a round, "RandomBoost" has n directions for its trees, {base_model} has
+no n. In legends and table: the exponent, fitted on the larger half.
 
 ![Time of a fit over m, n, k, d and T]({picture})
 
@@ -162,30 +163,30 @@ def _value(value: float | bool | str, unit: str) -> str:
 
 
 def _verdict(check: dict[str, Any]) -> tuple[str, str]:
-    """Return what was asked, in words, and whether it is reached."""
+    """Return the target, in words, and whether it is met."""
     value, limit = check["value"], check["limit"]
     if isinstance(value, bool):
-        return "yes", "reached" if value else "not reached"
+        return "yes", "met" if value else "not met"
     if isinstance(value, str):
-        return "none", "reached" if value == "none" else "not reached"
+        return "none", "met" if value == "none" else "not met"
     if limit is None:
         return "", ""
     words = f"{'at most' if check['most'] else 'at least'} {_value(limit, check['unit'])}"
     good = value <= limit if check["most"] else value >= limit
-    return words, "reached" if good else "not reached"
+    return words, "met" if good else "not met"
 
 
-def reached(check: dict[str, Any]) -> bool:
-    """Return whether what was asked is reached, or nothing was."""
-    return _verdict(check)[1] != "not reached"
+def met(check: dict[str, Any]) -> bool:
+    """Return whether the target is met, or there is none."""
+    return _verdict(check)[1] != "not met"
 
 
 def check_row(check: dict[str, Any]) -> str:
-    """Return what was measured, what was asked, and whether it is reached."""
+    """Return what was measured, the target, and whether it is met."""
     return row([check["what"], _value(check["value"], check["unit"]), *_verdict(check)])
 
 
-def _asked_section(records: dict[str, Any]) -> str:
+def _target_section(records: dict[str, Any]) -> str:
     rows = []
     for name in QUESTIONS:
         record = records.get(name)
@@ -193,7 +194,7 @@ def _asked_section(records: dict[str, Any]) -> str:
             rows.append(row([f"question {name[-1]}", f"failed: {record['failed']}", "", ""]))
         for check in (record or {}).get("checks", []):
             rows.append(check_row(check))
-    return ASKED.format(rows="\n".join(rows)) if rows else ""
+    return TARGETS.format(rows="\n".join(rows)) if rows else ""
 
 
 def _scaling_section(records: dict[str, Any], out: Path) -> str:
@@ -274,7 +275,7 @@ def write_page(records: dict[str, Any], plan: Plan, out: Path) -> None:
         base=BASE,
         measurements=f"{out.stem}/{MEASUREMENTS}",
     )
-    sections = [intro, _asked_section(records)]
+    sections = [intro, _target_section(records)]
     if names:
         sections.append(_trade_off_section(records, plan, names, out))
     sections += [_set_section(records, plan, name) for name in names]

@@ -13,7 +13,7 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from randomboost import RBoostProjClassifier, RBoostRankClassifier
+from randomboost import RandomBoostClassifier, RBoostProjClassifier, RBoostRankClassifier
 from randomboost.compare import peers as rivals
 
 PAPER_PROJECTIONS = 20_000
@@ -51,7 +51,7 @@ def proj(rounds: int | None, data: Split) -> Any:
         rounds, n_projections=1000, selection="violation", scale=False, tol=0
     )
     if len(data.y) >= BINNED_ROWS:
-        model.set_params(search="histogram", max_bins=255)
+        model.set_params(max_bins=255)
     return model
 
 
@@ -71,7 +71,7 @@ def hist_gradient_boosting(rounds: int | None, data: Split) -> Any:
 
 
 def adaboost(rounds: int | None, data: Split) -> Any:
-    """Return scikit-learn's AdaBoost on decision stumps, which knows one thread only."""
+    """Return scikit-learn's AdaBoost on decision stumps, which has one thread only."""
     return AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), n_estimators=rounds or 50)
 
 
@@ -80,9 +80,9 @@ def random_forest(rounds: int | None, data: Split) -> Any:
     return rivals.random_forest(rounds)
 
 
-def rank_default(rounds: int | None, data: Split) -> Any:
-    """Return RBoost-rank as it comes: trees that all classes share."""
-    return RBoostRankClassifier(n_jobs=cores(), **({"n_estimators": rounds} if rounds else {}))
+def random_boost(rounds: int | None, data: Split) -> Any:
+    """Return RandomBoost: trees that all classes share."""
+    return RandomBoostClassifier(n_jobs=cores(), **({"n_estimators": rounds} if rounds else {}))
 
 
 def catboost(rounds: int | None, data: Split) -> Any:
@@ -125,7 +125,7 @@ class Peer:
 
 BASE = "LightGBM"  # what the ratios refer to
 PEERS = {
-    "rank": Peer(rank_default),
+    "RandomBoost": Peer(random_boost),
     "rank exact": Peer(rank_exact),
     "rank part": Peer(rank_part),
     "proj": Peer(proj),

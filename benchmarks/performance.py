@@ -6,8 +6,8 @@ the measurements it is made of, measurements.json, from which a run can go on to
 
     RANDOMBOOST_DATA=folder python benchmarks/performance.py --quick
     RANDOMBOOST_DATA=folder python benchmarks/performance.py --only vowel asked-c scaling
-    RANDOMBOOST_DATA=folder python benchmarks/performance.py --fresh --only vowel --models rank \
-        --results docs/performance/measurements.json
+    RANDOMBOOST_DATA=folder python benchmarks/performance.py --fresh --only vowel \
+        --models RandomBoost --results docs/performance/measurements.json
     python benchmarks/performance.py --page-only
 """
 
@@ -107,7 +107,7 @@ def scaling_jobs() -> Iterator[Job]:
 
 
 def chosen_jobs(results: Results, plan: Plan, only: list[str], models: list[str]) -> list[Job]:
-    """Return the measurements asked for."""
+    """Return the chosen measurements."""
     jobs: list[Job] = []
     for name in SETS:
         if name in only or ("sets" in only and name in plan.sets):

@@ -20,13 +20,14 @@ from randomboost import (
     AdaBoostECCClassifier,
     AdaBoostMHClassifier,
     MultiBoostClassifier,
+    RandomBoostClassifier,
     RBoostProjClassifier,
     RBoostRankClassifier,
 )
 
 MODELS = [
+    RandomBoostClassifier(3, n_projections=20, random_state=0, n_jobs=2),
     RBoostRankClassifier(3, n_projections=20, random_state=0, n_jobs=2),
-    RBoostRankClassifier(3, weak_learner="stump", n_projections=20, random_state=0, n_jobs=2),
     RBoostProjClassifier(3, n_projections=20, random_state=0),
     AdaBoostECCClassifier(3, random_state=0),
     AdaBoostMHClassifier(3, random_state=0),

@@ -9,7 +9,7 @@ from measure import seconds, warm_up
 from peers import lightgbm
 from sets import generated
 
-from randomboost import RBoostProjClassifier, RBoostRankClassifier
+from randomboost import RandomBoostClassifier, RBoostProjClassifier, RBoostRankClassifier
 
 BASE = {"m": 1000, "n": 1000, "k": 10, "d": 16, "T": 50}
 SIZES = {  # one is varied while the others stay at BASE
@@ -27,7 +27,7 @@ MEANING = {
     "T": "rounds T",
 }
 DIMENSIONS_A_ROUND = 100
-MODELS = ("rank", "rank exact", "rank part", "proj", "LightGBM")
+MODELS = ("RandomBoost", "rank exact", "rank part", "proj", "LightGBM")
 COST = 300.0  # seconds of all fits on two cores, roughly
 
 
@@ -45,8 +45,8 @@ def _model(name: str, n_rounds: int, n_projections: int) -> Any:
     if name == "LightGBM":
         return lightgbm(n_rounds)
     common = {"n_projections": n_projections, "scale": False, "random_state": 0}
-    if name == "rank":
-        return RBoostRankClassifier(n_rounds, **common)
+    if name == "RandomBoost":
+        return RandomBoostClassifier(n_rounds, **common)
     if name == "proj":
         return RBoostProjClassifier(n_rounds, selection="violation", tol=0, **common)
     part = DIMENSIONS_A_ROUND if name == "rank part" else None

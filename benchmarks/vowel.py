@@ -29,7 +29,9 @@ from randomboost import (
     RBoostProjClassifier,
     datasets,
 )
+from randomboost.ensembles.class_votes import make_coding
 from randomboost.projections.matrices import GaussianProjection
+from randomboost.training.column_generation import ColumnTrainer
 
 
 @dataclass(frozen=True)
@@ -43,14 +45,23 @@ class PairedProjection(GaussianProjection):
         return rows * np.where(indices < half, 1, -1)[None, :, None].astype(dtype)
 
 
+class FreeSignTrainer(ColumnTrainer):
+    """Algorithm 2 with paired rows."""
+
+    def __init__(self, settings: Any, data: Any, start: Any, team: Any) -> None:
+        super().__init__(settings, data, start, team)
+        self._projection = PairedProjection(**vars(self._projection))
+        none = np.empty(0, dtype=np.int64)  # no round has chosen a code yet
+        size = data.n_classes
+        self._coding = make_coding(settings.reading, self._projection, size, team, none)
+
+
 class FreeSignProj(RBoostProjClassifier):
     """Algorithm 2 without the constraint w >= 0."""
 
-    def _make_trainer(self, data: Any, start: Any, team: Any) -> Any:
-        trainer = super()._make_trainer(data, start, team)
-        paired = PairedProjection(**self._projection.__dict__)
-        self._projection = trainer._coding._projection = paired
-        return trainer
+    def _make_trainer(self, data: Any, start: Any, seed: int, team: Any) -> Any:
+        settings = super()._make_trainer(data, start, seed, team)._settings
+        return FreeSignTrainer(settings, data, start, team)
 
 
 PRINTED = RBoostProjClassifier(1000, n_projections=1000, scale=False, selection="violation")

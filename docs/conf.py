@@ -1,4 +1,4 @@
-"""How the documentation is built: ``make docs``, without internet, warnings being errors."""
+"""How the documentation is built: ``make docs``, without internet, with warnings as errors."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
 
+import parameters_page  # noqa: E402
 import pictures  # noqa: E402
 
 from randomboost import __version__  # noqa: E402
@@ -32,6 +33,7 @@ suppress_warnings = ["config.cache"]  # functions in the settings of the gallery
 default_role = "py:obj"
 templates_path = ["_templates"]
 myst_heading_anchors = 3
+smartquotes = False  # code in plain text keeps its quotes
 
 html_theme = "furo"
 html_title = f"randomboost {release}"
@@ -82,12 +84,12 @@ EXAMPLES = [
 
 
 def place(name: str) -> int:
-    """Return where an example stands in the gallery."""
+    """Return the position of an example in the gallery."""
     return EXAMPLES.index(Path(name).stem)
 
 
 def plain_figures(gallery_conf: dict[str, Any], name: str) -> None:
-    """Have the figures of an example drawn so that they read well on white and on black."""
+    """Draw the figures of an example so that they can be read on light and dark pages."""
     import matplotlib as mpl
 
     if Path(name).stem != "see_a_model":  # `randomboost.plots` has colours of its own
@@ -116,13 +118,14 @@ def escape_names(app: Any, what: str, name: str, obj: Any, options: Any, lines: 
 
 
 def leave_out_of_lists(app: Any, docname: str, source: list[str]) -> None:
-    """Let the tables of results/README.md, which links to them, be in no list of pages."""
+    """Leave the tables that results/README.md links to out of the lists of pages."""
     if docname.startswith("results/") and docname != "results/README":
         source[0] = f"---\norphan: true\n---\n\n{source[0]}"
 
 
 def setup(app: Any) -> None:
-    """Draw the pictures before the pages are read, and change some of what is read."""
+    """Make pictures and tables before the pages are read, and change some of what is read."""
     app.connect("builder-inited", lambda app: pictures.draw_all(HERE / "pictures"))
+    app.connect("builder-inited", lambda app: parameters_page.write(HERE / "reference"))
     app.connect("source-read", leave_out_of_lists)
     app.connect("autodoc-process-docstring", escape_names)

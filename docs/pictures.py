@@ -17,7 +17,7 @@ from matplotlib.patches import FancyBboxPatch
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from randomboost import AdaBoostMHClassifier, RBoostRankClassifier
+from randomboost import AdaBoostMHClassifier, RandomBoostClassifier, RBoostRankClassifier
 
 CLASS_COLORS = ["#2f7fc1", "#e07a2f", "#2f9e6e", "#a66fd0", "#d1495b", "#8a8f98"]
 MARKERS = ["o", "s", "^"]
@@ -106,7 +106,7 @@ def grid(X: NDArray) -> tuple[NDArray, tuple[float, ...]]:
 def draw_ensembles(sheet: Sheet) -> Figure:
     """Draw what a round adds: one weak classifier a class, or one for all."""
     figure, panels = sheet.panels(2, 2.5)
-    titles = ["Ordinary boosting: k a round", "Here: one a round, whatever k"]
+    titles = ["Ordinary boosting: k per round", "Here: one per round for all k"]
     for axes, title, shared in zip(panels, titles, [False, True], strict=True):
         axes.set(xlim=(0, 8.2), ylim=(-0.2, 6.6))
         axes.set_title(title, fontsize=10.5)
@@ -286,7 +286,7 @@ def draw_codes(sheet: Sheet) -> Figure:
 
 
 def draw_trees(sheet: Sheet) -> Figure:
-    """Draw the regions of the default beside stumps on single features and the paper's stumps."""
+    """Draw the regions of RandomBoost beside stumps on features and the paper's stumps."""
     X, y = sample_data()
     points, extent = grid(X)
     models = {
@@ -294,7 +294,7 @@ def draw_trees(sheet: Sheet) -> Figure:
         "RBoost-rank,\nthe paper's stumps": RBoostRankClassifier.paper(
             n_estimators=300, n_projections=2000
         ),
-        "RBoost-rank,\ntrees": RBoostRankClassifier(),
+        "RandomBoost,\ntrees": RandomBoostClassifier(),
     }
     figure, panels = sheet.panels(3, 2.6)
     for axes, (name, model) in zip(panels, models.items(), strict=True):

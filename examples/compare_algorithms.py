@@ -1,12 +1,12 @@
 """
-The seven algorithms beside each other
-======================================
+All classifiers side by side
+============================
 
-All of them on two small problems: test error, time of the fit, bytes of the model.
+All of them on two small problems: test error, fit time and size of the model.
 """
 
 # %%
-# Six of the ten digits (k = 6) and breast cancer (k = 2). AdaBoost knows two classes only.
+# Six of the ten digits (k = 6) and breast cancer (k = 2). AdaBoost is for two classes only.
 
 import pickle
 import time
@@ -22,6 +22,7 @@ from randomboost import (
     AdaBoostMHClassifier,
     AdaBoostMOClassifier,
     MultiBoostClassifier,
+    RandomBoostClassifier,
     RBoostProjClassifier,
     RBoostRankClassifier,
 )
@@ -29,8 +30,8 @@ from randomboost import (
 digits = load_digits(n_class=6, return_X_y=True)
 problems = {"digits 0 to 5": digits, "breast cancer": load_breast_cancer(return_X_y=True)}
 models = {
-    "RBoost-rank": RBoostRankClassifier(random_state=0),
-    "RBoost-rank, stumps": RBoostRankClassifier(200, weak_learner="stump", random_state=0),
+    "RandomBoost": RandomBoostClassifier(random_state=0),
+    "RBoost-rank": RBoostRankClassifier(200, random_state=0),
     "RBoost-proj": RBoostProjClassifier(100, random_state=0),
     "AdaBoost": AdaBoostClassifier(200),
     "AdaBoost.ECC": AdaBoostECCClassifier(200, random_state=0),

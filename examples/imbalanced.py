@@ -2,8 +2,8 @@
 Imbalanced classes
 ==================
 
-Three classes, of which one has nearly all samples. Unweighted training makes few mistakes in all,
-and many on the rare classes; ``class_weight="balanced"`` trades some of the former for the latter.
+Three classes, one of which has nearly all samples. Unweighted training makes few errors in total,
+but many on the rare classes; ``class_weight="balanced"`` shifts the balance.
 """
 
 # %%
@@ -15,7 +15,7 @@ from sklearn.datasets import make_classification
 from sklearn.metrics import balanced_accuracy_score, recall_score
 from sklearn.model_selection import train_test_split
 
-from randomboost import RBoostRankClassifier
+from randomboost import RandomBoostClassifier
 
 X, y = make_classification(
     6000,
@@ -29,15 +29,15 @@ X, y = make_classification(
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0, stratify=y)
 
 # %%
-# Two ways to weight, beside no weights. A dictionary says how much a sample of a class counts;
-# "balanced" makes all classes count the same. The square root of that lies between.
+# A dictionary gives the weight of each class; "balanced" gives all classes the same total weight.
+# The square root of the balanced weights lies in between.
 
 counts = np.bincount(y_train)
 half_way = dict(enumerate(np.sqrt(len(y_train) / (3 * counts))))
 settings = {"none": None, "square root": half_way, "balanced": "balanced"}
 found = {}
 for name, weights in settings.items():
-    model = RBoostRankClassifier(random_state=0, class_weight=weights).fit(X_train, y_train)
+    model = RandomBoostClassifier(random_state=0, class_weight=weights).fit(X_train, y_train)
     labels = model.predict(X_test)
     found[name] = recall_score(y_test, labels, average=None)
     print(
@@ -46,21 +46,21 @@ for name, weights in settings.items():
     )
 
 # %%
-# The share of every class that is found:
+# The recall of each class:
 
 figure, axes = plt.subplots(figsize=(6, 3))
 for place, (name, recalls) in enumerate(found.items()):
     axes.bar(np.arange(3) + 0.25 * (place - 1), recalls, width=0.23, label=name)
-axes.set(xticks=range(3), ylabel="share found", ylim=(0, 1))
+axes.set(xticks=range(3), ylabel="recall", ylim=(0, 1))
 axes.set_xticklabels([f"class {r}: {share:.0%}" for r, share in enumerate(counts / counts.sum())])
 axes.legend(title="class_weight", loc="upper right")
 plt.show()
 
 # %%
-# Weights change the probabilities too: those of a weighted model are as if the classes were as
-# frequent as the weights say. Where probabilities are wanted, fit without weights and move the
-# thresholds instead: here a rare class is named where its probability is above its share.
+# Weights change the probabilities too: those of a weighted model are for classes as frequent as the
+# weights imply. If you need probabilities, fit without weights and adjust the decision instead,
+# here by dividing the probabilities by the class frequencies.
 
-model = RBoostRankClassifier(random_state=0).fit(X_train, y_train)
+model = RandomBoostClassifier(random_state=0).fit(X_train, y_train)
 labels = (model.predict_proba(X_test) / (counts / counts.sum())).argmax(axis=1)
-print(f"thresholds moved: balanced accuracy {balanced_accuracy_score(y_test, labels):.3f}")
+print(f"adjusted decision: balanced accuracy {balanced_accuracy_score(y_test, labels):.3f}")

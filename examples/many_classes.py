@@ -2,9 +2,8 @@
 Many classes
 ============
 
-A model has one tree a round for all classes together, so that the number of trees does not depend
-on the number of classes. Methods that train one weak classifier a class and a round have k times
-as many.
+A round adds one tree for all classes together, so the number of trees does not depend on the number
+of classes. Methods that train one weak classifier per class and round have k times as many.
 """
 
 # %%
@@ -17,7 +16,7 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import make_blobs
 from sklearn.model_selection import train_test_split
 
-from randomboost import AdaBoostMHClassifier, RBoostRankClassifier
+from randomboost import AdaBoostMHClassifier, RandomBoostClassifier, RBoostRankClassifier
 
 
 def error_and_size(model, n_classes):
@@ -30,15 +29,15 @@ def error_and_size(model, n_classes):
 
 
 # %%
-# Three models: trees as they come, which may have more leaves the more classes there are (six a
-# class, from 31 to 511); stumps, whose size depends on nothing but their number; and AdaBoost.MH,
-# which has a stump for every class in every round.
+# Three models: shared trees, which have more leaves the more classes there are (six per class, from
+# 31 to 511); shared stumps, whose size depends only on their number; and AdaBoost.MH, which has a
+# stump per class and round.
 
-stumps = RBoostRankClassifier(200, weak_learner="stump", n_projections=500, random_state=0)
+stumps = RBoostRankClassifier(200, n_projections=500, random_state=0)
 models = {
-    "60 shared trees": (RBoostRankClassifier(60, random_state=0), [3, 10, 30, 100]),
+    "60 shared trees": (RandomBoostClassifier(60, random_state=0), [3, 10, 30, 100]),
     "200 shared stumps": (stumps, [3, 10, 30]),
-    "60 stumps a class": (AdaBoostMHClassifier(60), [3, 10, 30, 100]),
+    "60 stumps per class": (AdaBoostMHClassifier(60), [3, 10, 30, 100]),
 }
 figure, (left, right) = plt.subplots(1, 2, figsize=(7, 3.5), layout="constrained")
 for name, (model, counts) in models.items():

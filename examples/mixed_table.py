@@ -2,12 +2,12 @@
 Missing values and categories
 =============================
 
-The default takes pandas tables as they are: numbers, categories, and holes in both.
+`RandomBoostClassifier` takes pandas tables with numbers, categories, and missing values in both.
 """
 
 # %%
-# A made-up table of a shop's deliveries: three ways to go, of which the town, the weight, the
-# distance and the day tell something. The town is text, the day a pandas category.
+# A made-up table of a shop's deliveries. The vehicle depends on the town, the weight, the distance
+# and the day. The town is text, the day a pandas category.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -19,7 +19,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from randomboost import RBoostRankClassifier
+from randomboost import RandomBoostClassifier
 
 rng = np.random.default_rng(0)
 n = 3000
@@ -39,19 +39,19 @@ table = pd.DataFrame(
         "day": pd.Categorical.from_codes(day, ["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"]),
     }
 )
-for name in table:  # every tenth value is not known
+for name in table:  # a tenth of the values is missing
     table[name] = table[name].mask(rng.random(n) < 0.1)
 print(table.head())
 
 # %%
-# Nothing has to be prepared.
+# No preprocessing is needed.
 
 X_train, X_test, y_train, y_test = train_test_split(table, way, random_state=0)
-model = RBoostRankClassifier(random_state=0).fit(X_train, y_train)
-print(f"error as it comes: {100 * (1 - model.score(X_test, y_test)):.1f} %")
+model = RandomBoostClassifier(random_state=0).fit(X_train, y_train)
+print(f"error without preprocessing: {100 * (1 - model.score(X_test, y_test)):.1f} %")
 
 # %%
-# The usual way, for comparison: means for holes, a column for every category, a linear model.
+# For comparison, the usual pipeline: imputation, one-hot encoding, a linear model.
 
 numbers = make_column_selector(dtype_include="number")
 words = make_column_selector(dtype_exclude="number")
@@ -63,13 +63,10 @@ linear = make_pipeline(
     LogisticRegression(max_iter=1000),
 )
 linear.fit(X_train, y_train)
-print(
-    f"error of a linear model on prepared columns: {100 * (1 - linear.score(X_test, y_test)):.1f} %"
-)
+print(f"error of a linear model in a pipeline: {100 * (1 - linear.score(X_test, y_test)):.1f} %")
 
 # %%
-# New data may have categories that training did not have; they count as missing. The order of
-# the columns does not matter as long as their names are there.
+# Categories that did not occur in training count as missing values.
 
 new = pd.DataFrame(
     {
@@ -82,7 +79,7 @@ new = pd.DataFrame(
 print(model.predict(new[table.columns]))
 
 # %%
-# Which columns matter.
+# The importance of each column:
 
 figure, axes = plt.subplots(figsize=(5, 2.2))
 axes.barh(table.columns, model.feature_importances_)

@@ -2,18 +2,18 @@
 A loss, a projection and a weak learner of your own
 ===================================================
 
-The three parts of the method that can be exchanged, each by a few lines of user code.
+Three parts of the method can be replaced, each with a few lines of user code.
 """
 
 # %%
-# The data: six of scikit-learn's digits. ``measure`` fits a model and notes its test error.
+# The data: six of scikit-learn's digits. ``measure`` fits a model and prints its test error.
 
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
-from randomboost import RBoostRankClassifier
+from randomboost import RandomBoostClassifier, RBoostRankClassifier
 
 X, y = load_digits(n_class=6, return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0, stratify=y)
@@ -22,8 +22,8 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0, strati
 errors = {}
 
 
-def measure(name, **settings):
-    model = RBoostRankClassifier(random_state=0, **settings).fit(X_train, y_train)
+def measure(name, model):
+    model.set_params(random_state=0).fit(X_train, y_train)
     errors[name] = 100 * (1 - model.score(X_test, y_test))
     print(f"{name}: {errors[name]:.2f} % wrong")
 
@@ -32,9 +32,9 @@ def measure(name, **settings):
 # A loss
 # ------
 #
-# An object with the value and the derivative of a convex function of the margin that does not
-# rise. This one is the squared hinge, max(0, 1 - rho)^2: margins above 1 cost nothing. For trees
-# the second derivative helps to size the steps.
+# An object with the value and the derivative of a convex, non-increasing function of the margin.
+# This one is the squared hinge, max(0, 1 - rho)^2: margins above 1 cost nothing. Trees also use the
+# second derivative, for their leaf values.
 
 
 class SquaredHinge:
@@ -48,16 +48,16 @@ class SquaredHinge:
         return 2.0 * (margins < 1.0)
 
 
-measure("trees, squared hinge", loss=SquaredHinge())
-measure("stumps, squared hinge", loss=SquaredHinge(), weak_learner="stump")
-measure("stumps, exponential loss", weak_learner="stump")
+measure("trees, squared hinge", RandomBoostClassifier(loss=SquaredHinge()))
+measure("stumps, squared hinge", RBoostRankClassifier(120, loss=SquaredHinge()))
+measure("stumps, exponential loss", RBoostRankClassifier(120))
 
 # %%
 # A projection
 # ------------
 #
-# An object with the method ``matrices``, which returns one matrix for every class. These rows look
-# at a 3 x 3 window of the image each, with random coefficients for every class.
+# An object with the method ``matrices``, which returns one matrix per class. Each row has random
+# coefficients on a 3 x 3 window of the image.
 
 
 class Windows:
@@ -75,17 +75,16 @@ class Windows:
         return rows.reshape(n_classes, n_projections, n_features)
 
 
-stumps = {"weak_learner": "stump", "n_estimators": 300, "n_projections": 2000}
-measure("stumps, windows", projection=Windows(8, 8), **stumps)
-measure("stumps, gaussian", projection="gaussian", **stumps)
+measure("stumps, windows", RBoostRankClassifier(300, projection=Windows(8, 8)))
+measure("stumps, gaussian", RBoostRankClassifier(300))
 
 # %%
 # A weak learner
 # --------------
 #
 # Any scikit-learn classifier or regressor whose ``fit`` takes ``sample_weight``. It is fitted to
-# the signs of the points' weights, weighted by their sizes. This one looks along the line between
-# the weighted means of the positive and of the negative points, and cuts it where that is best.
+# the signs of the points' weights, weighted by their absolute values. This one projects on the line
+# between the weighted means of the positive and the negative points, and takes the best threshold.
 
 from sklearn.base import BaseEstimator, ClassifierMixin
 
@@ -108,12 +107,12 @@ class BetweenMeans(ClassifierMixin, BaseEstimator):
         return np.where(X @ self.direction_ > self.cut_, 1.0, -1.0)
 
 
-few = {"n_estimators": 50, "n_projections": 200}
-measure("50 between means", weak_learner=BetweenMeans(), **few)
-measure("50 stumps", weak_learner="stump", **few)
+between = RBoostRankClassifier(50, weak_learner=BetweenMeans(), n_projections=200)
+measure("50 between means", between)
+measure("50 stumps", RBoostRankClassifier(50, n_projections=200))
 
 # %%
-# All errors at a glance:
+# All errors:
 
 figure, axes = plt.subplots(figsize=(6, 3))
 axes.barh(list(errors), list(errors.values()))

@@ -2,16 +2,17 @@
 The paper's setting
 ===================
 
-Stumps on random projections, one weight vector for all classes: RBoost-rank and RBoost-proj as the
-paper has them, and what each round adds.
+Stumps on random projections, one weight vector for all classes: RBoost-rank and RBoost-proj as in
+the paper.
 """
 
 # %%
 # The paper scales features to [-1, 1] and uses 1000 rounds; rank searches n = 20000 projected
-# dimensions, proj n = 1000. Fewer of each keep this page quick.
+# dimensions, proj n = 1000. Smaller numbers keep this example fast.
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import MinMaxScaler
@@ -33,7 +34,7 @@ print(f"rank: {rank.weights_.shape} weights, proj: {proj.weights_.shape}, both f
 
 # %%
 # Error by round, and the edge: how well the best weak classifier of a round ranks the weighted
-# pairs. It falls, because boosting moves the weight to the pairs that are hard.
+# pairs. It falls, because boosting increases the weights of hard pairs.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(7, 3))
 for name, model in (("rank", rank), ("proj", proj)):
@@ -45,15 +46,15 @@ right.set(xlabel="rounds", ylabel="edge of rank's stumps", ylim=(0, None))
 left.legend()
 
 # %%
-# Margins go on growing after the training error is zero: the score of the true class less the
-# highest other one, divided by the largest value that it could have.
+# Margins keep growing after the training error is zero. A margin is the score of the true class
+# minus the highest other score, divided by the largest value that this difference can have.
 
-early = RBoostRankClassifier(**{**rank.get_params(), "n_estimators": 50}).fit(X_train, y_train)
+early = clone(rank).set_params(n_estimators=50).fit(X_train, y_train)
 figure, axes = plt.subplots(figsize=(5, 3))
 for model in (early, rank):
     margins = np.sort(model.margins(X_train, y_train))
     axes.plot(margins, np.linspace(0, 1, len(margins)), label=f"{model.n_estimators_} rounds")
 axes.axvline(0, ls="--", color="gray", lw=1)
-axes.set(xlabel="margin", ylabel="share of the samples below")
+axes.set(xlabel="margin", ylabel="cumulative share of the samples")
 axes.legend()
 plt.show()

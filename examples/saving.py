@@ -2,8 +2,8 @@
 Saving and exporting a model
 ============================
 
-A ``.rboost`` file holds arrays and JSON, nothing that runs. It is small, because projections come
-from the seed, and gives the same scores, bit for bit, wherever it is loaded.
+A ``.rboost`` file holds arrays and JSON; loading it runs no code. It is small, because projections
+are generated from the seed, and gives the same scores, bit for bit, wherever it is loaded.
 """
 
 # %%
@@ -17,7 +17,7 @@ import onnxruntime
 from sklearn.datasets import load_wine
 from sklearn.model_selection import train_test_split
 
-from randomboost import RBoostRankClassifier, files, load
+from randomboost import RandomBoostClassifier, RBoostRankClassifier, files, load
 from randomboost.export.c_source import to_c
 from randomboost.export.onnx import to_onnx
 
@@ -29,7 +29,7 @@ path = os.path.join(folder.name, "wine.rboost")
 # %%
 # Save and load. ``notes`` is for anything that should stay with the model.
 
-model = RBoostRankClassifier(random_state=0).fit(X_train, y_train)
+model = RandomBoostClassifier(random_state=0).fit(X_train, y_train)
 model.save(path, notes={"data": "scikit-learn's wine"})
 again = load(path)
 print("the same:", np.array_equal(model.predict_proba(X_test), again.predict_proba(X_test)))
@@ -38,15 +38,15 @@ print(
 )
 
 # %%
-# What a file says of itself, without making the model:
+# A description of the file, without building the model:
 
 about = files.describe(path)
 for key in ("class", "n_rounds", "classes", "n_features", "bytes", "notes"):
     print(f"{key}: {about[key]}")
 
 # %%
-# Stumps are smaller still: a number, a cut and a weight each. ``dense=True`` stores also what the
-# seed determines, for readers in other languages.
+# Stumps are smaller still: an index, a threshold and a weight each. ``dense=True`` also stores what
+# follows from the seed, for readers in other languages.
 
 stumps = RBoostRankClassifier.paper(n_estimators=300, n_projections=2000, random_state=0)
 stumps.fit(X_train, y_train)
@@ -61,18 +61,18 @@ axes.invert_yaxis()
 plt.show()
 
 # %%
-# A long fit can be saved as it goes: ``on_round`` is called after every round with a function
-# that returns the model so far. A loaded model goes on by a warm start, and ends as the same model
-# as if it had never been interrupted.
+# A long fit can be saved while it runs: ``on_round`` is called after every round with a function
+# that returns the model so far. A warm start continues from a loaded model, and gives the same
+# model as an uninterrupted fit.
 
 
-def save_now_and_then(snapshot):
+def save_every_25_rounds(snapshot):
     so_far = snapshot()
     if so_far.n_estimators_ % 25 == 0:
         so_far.save(path)
 
 
-RBoostRankClassifier(60, random_state=0).fit(X_train, y_train, on_round=save_now_and_then)
+RandomBoostClassifier(60, random_state=0).fit(X_train, y_train, on_round=save_every_25_rounds)
 rest = load(path)
 print(f"{rest.n_estimators_} rounds in the file")
 rest.set_params(n_estimators=120, warm_start=True).fit(X_train, y_train)
@@ -88,8 +88,7 @@ labels, probabilities = session.run(None, {"X": numbers})
 print("the same labels:", np.array_equal(labels, model.predict(X_test.astype(np.float32))))
 
 # %%
-# For a device without Python: the model as one C file that needs nothing but the mathematical
-# library. A stump is a few numbers in constant tables.
+# For a device without Python: the model as one C file that needs only the math library.
 
 source = to_c(stumps)
 print(f"{len(source) / 1000:.0f} kB of C")

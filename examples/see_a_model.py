@@ -1,26 +1,32 @@
 """
-Pictures of a model
-===================
+Plots of a model
+================
 
-`randomboost.plots` draws what one wants to see of a fitted model. The classes follow scikit-learn's
+`randomboost.plots` has plots of fitted models. The classes follow scikit-learn's Display
 convention: ``from_estimator``, ``from_predictions``, and an ``ax`` to draw into.
 """
 
 # %%
-# The default on four classes, of which one label in twenty is wrong.
+# Four classes; one label in twenty is wrong.
 
 import matplotlib.pyplot as plt
 import pandas as pd
 from sklearn.datasets import make_classification
 from sklearn.model_selection import cross_val_score, train_test_split
 
-from randomboost import AdaBoostECCClassifier, AdaBoostMHClassifier, RBoostRankClassifier, plots
+from randomboost import (
+    AdaBoostECCClassifier,
+    AdaBoostMHClassifier,
+    RandomBoostClassifier,
+    RBoostRankClassifier,
+    plots,
+)
 
 X, y = make_classification(
     1200, n_features=10, n_informative=6, n_classes=4, flip_y=0.05, random_state=0
 )
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
-model = RBoostRankClassifier(random_state=0).fit(X_train, y_train)
+model = RandomBoostClassifier(random_state=0).fit(X_train, y_train)
 
 # %%
 # Error and log loss by round, on training and test data:
@@ -31,31 +37,31 @@ plots.RoundsDisplay.from_estimator(model, **data, ax=left)
 plots.RoundsDisplay.from_estimator(model, **data, metric="log_loss", ax=right)
 
 # %%
-# What is taken for what, and whether a probability of 0.8 is right in 80 % of the cases:
+# The confusion matrix, and a calibration curve:
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.4), layout="constrained")
 plots.ConfusionDisplay.from_estimator(model, X_test, y_test, ax=left)
 plots.ReliabilityDisplay.from_estimator(model, X_test, y_test, ax=right)
 
 # %%
-# Margins, and which features matter:
+# Margins and feature importances:
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3), layout="constrained")
 plots.MarginDisplay.from_estimator(model, **data, ax=left)
 plots.ImportanceDisplay.from_estimator(model, ax=right)
 
 # %%
-# Regions need a model of two features:
+# Decision regions of a model of two features:
 
-flat = RBoostRankClassifier(60, random_state=0).fit(X_train[:, :2], y_train)
+flat = RandomBoostClassifier(60, random_state=0).fit(X_train[:, :2], y_train)
 plots.RegionsDisplay.from_estimator(flat, X_test[:, :2], y_test)
 
 # %%
-# Several models on the same folds. Those that a bar joins do not differ significantly.
+# Several models on the same folds. Models joined by a bar do not differ significantly.
 
 models = {
-    "rank": RBoostRankClassifier(40, random_state=0),
-    "stumps": RBoostRankClassifier(100, weak_learner="stump", n_projections=500, random_state=0),
+    "RandomBoost": RandomBoostClassifier(40, random_state=0),
+    "rank": RBoostRankClassifier(100, n_projections=500, random_state=0),
     "ECC": AdaBoostECCClassifier(100, random_state=0),
     "MH": AdaBoostMHClassifier(60),
 }

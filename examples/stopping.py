@@ -2,8 +2,7 @@
 When to stop
 ============
 
-More rounds are not always better. Watch the error round by round, let the fit stop by itself, or
-go on with a fitted model.
+More rounds are not always better. Plot the error by round, stop early, or continue a fit.
 """
 
 # %%
@@ -15,7 +14,7 @@ from sklearn.datasets import make_classification
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
-from randomboost import RBoostRankClassifier
+from randomboost import RandomBoostClassifier
 
 X, y = make_classification(
     3000, n_features=20, n_informative=8, n_classes=4, flip_y=0.1, random_state=0
@@ -23,10 +22,10 @@ X, y = make_classification(
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
 
 # %%
-# ``train_history_`` has the training loss by round; the ``staged_`` methods have what the model
-# would have said after every round.
+# ``train_history_`` has the training loss by round; the ``staged_`` methods yield the predictions
+# after every round.
 
-model = RBoostRankClassifier(200, random_state=0).fit(X_train, y_train)
+model = RandomBoostClassifier(200, random_state=0).fit(X_train, y_train)
 rounds = np.arange(1, 201)
 error = [np.mean(labels != y_test) for labels in model.staged_predict(X_test)]
 loss = [log_loss(y_test, p) for p in model.staged_predict_proba(X_test)]
@@ -40,11 +39,11 @@ right.set(xlabel="rounds", ylabel="log loss", ylim=(0, None))
 right.legend()
 
 # %%
-# With ``early_stopping=True`` a part of the training data is set aside, and the fit ends when its
-# loss has not fallen for ``n_iter_no_change`` rounds. The model keeps the best round. (The default,
-# "auto", does so from 20 000 samples on, or where validation data is given.)
+# With ``early_stopping=True`` a part of the training data is set aside for validation, and the fit
+# ends when the validation loss has not fallen for ``n_iter_no_change`` rounds. The model keeps the
+# best round. (The default, "auto", does so from 20 000 samples on, or if X_val is passed.)
 
-stopped = RBoostRankClassifier(1000, early_stopping=True, n_iter_no_change=20, random_state=0)
+stopped = RandomBoostClassifier(1000, early_stopping=True, n_iter_no_change=20, random_state=0)
 stopped.fit(X_train, y_train)
 print(stopped.stopped_)
 print(f"{len(stopped.train_history_['loss'])} rounds done, {stopped.n_estimators_} kept")
@@ -52,7 +51,7 @@ stopped_loss = log_loss(y_test, stopped.predict_proba(X_test))
 print(f"test log loss {stopped_loss:.3f}, with 200 rounds {loss[-1]:.3f}")
 
 # %%
-# Or with validation data of your own.
+# Or with your own validation data:
 
 X_fit, X_val, y_fit, y_val = train_test_split(X_train, y_train, test_size=0.2, random_state=1)
 stopped.fit(X_fit, y_fit, X_val=X_val, y_val=y_val)
@@ -61,11 +60,10 @@ history = stopped.train_history_["validation_loss"]
 print(f"lowest validation loss {history.min():.3f} in round {history.argmin() + 1}")
 
 # %%
-# A warm start goes on from the rounds that are there: 50 rounds and 50 more are the same model as
-# 100 at once.
+# A warm start continues from the fitted rounds: 50 rounds and 50 more give the same model as 100.
 
-model = RBoostRankClassifier(50, warm_start=True, random_state=0).fit(X_train, y_train)
+model = RandomBoostClassifier(50, warm_start=True, random_state=0).fit(X_train, y_train)
 model.set_params(n_estimators=100).fit(X_train, y_train)
-at_once = RBoostRankClassifier(100, random_state=0).fit(X_train, y_train)
+at_once = RandomBoostClassifier(100, random_state=0).fit(X_train, y_train)
 print("the same:", np.array_equal(model.predict_proba(X_test), at_once.predict_proba(X_test)))
 plt.show()

@@ -8,8 +8,11 @@ import re
 from pathlib import Path
 
 import pytest
+from test_layout import ORDER
 
 import randomboost
+from randomboost.estimators import CLASSIFIERS
+from randomboost.estimators.parameters import defaults_of
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -65,10 +68,45 @@ def test_the_citation_has_the_version():
     assert f"version: {randomboost.__version__}" in lines
 
 
-def test_the_map_of_the_code_has_every_module():
-    page = (DOCS / "develop.md").read_text()
+def folders_in_order(page):
+    """Return the first cells of the table of folders, one list of names a line."""
+    section = page.split("\n## Folders\n")[1].split("\n## ")[0]
+    return [
+        re.findall(r"`(\w+)`", line.split("|")[1]) for line in section.splitlines() if "|" in line
+    ]
+
+
+def test_the_map_of_the_code_has_every_folder_lowest_first():
+    lines = folders_in_order((DOCS / "develop.md").read_text())
     package = Path(randomboost.__file__).parent
-    modules = {path.stem for path in package.glob("[!_]*.py")}
-    modules |= {path.parent.name for path in package.glob("*/__init__.py")}
-    missing = {name for name in modules if f"`{name}`" not in page}
-    assert not missing, "docs/develop.md: add these to the map of the code"
+    known = {path.stem for path in package.glob("[!_]*.py")}
+    known |= {path.parent.name for path in package.glob("*/__init__.py")}
+    listed = [names for names in lines if names]
+    assert {name for names in listed for name in names} == known
+    order = [tuple(name for name in names if name in known) for names in ORDER]
+    assert [sorted(names) for names in listed] == [sorted(names) for names in order if names]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/develop.md", "docs/extend.md"])
+def test_files_that_a_page_names_exist(page):
+    text = (ROOT / page).read_text()
+    package = Path(randomboost.__file__).parent
+    folders = "|".join(path.parent.name for path in package.glob("*/__init__.py"))
+    named = set(re.findall(rf"\b((?:src/randomboost/)?(?:{folders}|tests|docs)/[\w/]+\.\w+)", text))
+    named = {name.removeprefix("src/randomboost/") for name in named}
+    made = {"docs/index.html"}  # by `make docs`
+    missing = {
+        name for name in named - made if not ((package / name).exists() or (ROOT / name).exists())
+    }
+    assert named
+    assert not missing
+
+
+def test_the_page_on_parameters_has_every_parameter(monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS))
+    import parameters_page
+
+    listed = re.findall(r"^\| `(\w+)` ", parameters_page.table(), re.MULTILINE)
+    wanted = {name for kind in CLASSIFIERS.values() for name in defaults_of(kind)}
+    assert len(listed) == len(set(listed))
+    assert set(listed) == wanted
