@@ -198,10 +198,8 @@ class RBoostProjClassifier(BaseBoostingClassifier):
         super()._check_settings()
         solver_options(self.solver_options)
 
-    def _make_trainer(
-        self, data: TrainingData, start: CodedVotes | None, seed: int, team: ThreadTeam
-    ) -> ColumnTrainer:
-        settings = ColumnSettings(
+    def _settings(self, seed: int) -> ColumnSettings:
+        return ColumnSettings(
             reading=self.selection,
             n_projections=int(self.n_projections),
             weak_learner=self.weak_learner,
@@ -214,7 +212,11 @@ class RBoostProjClassifier(BaseBoostingClassifier):
             max_bins=self.max_bins,
             seed=seed,
         )
-        return ColumnTrainer(settings, data, start, team)
+
+    def _make_trainer(
+        self, data: TrainingData, start: CodedVotes | None, seed: int, team: ThreadTeam
+    ) -> ColumnTrainer:
+        return ColumnTrainer(self._settings(seed), data, start, team)
 
     def _changed_since(self, ensemble: CodedVotes, seed: int) -> str | None:
         if self.selection != ensemble.reading:

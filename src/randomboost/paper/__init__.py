@@ -1,1 +1,1 @@
-"""The paper's experiments: described in `experiments`, run by `engine`, shown by `page`."""
+"""The paper's experiments: described in `experiments`, run by `engine`, shown by `results_page`."""
