@@ -168,7 +168,8 @@ def pieces(sizes: NDArray[np.int64], total: int, what: str) -> list[slice]:
     list of slice
         The parts.
     """
+    need((sizes >= 0).all(), f"sizes of {what} are negative")
+    need((sizes <= total).all(), f"sizes of {what} do not add up")  # nor does their sum overflow
     ends = np.cumsum(sizes, dtype=np.int64)
-    need(len(sizes) == 0 or (sizes >= 0).all(), f"sizes of {what} are negative")
     need((int(ends[-1]) if len(ends) else 0) == total, f"sizes of {what} do not add up")
     return [slice(int(end - size), int(end)) for end, size in zip(ends, sizes, strict=True)]

@@ -60,8 +60,9 @@ def forest_from_arrays(taken: Taken, n_columns: int) -> list[Tree]:
     """
     sizes = taken.whole("forest.sizes", np.int64, None)
     need(len(sizes) and (sizes > 0).all(), "a tree has no node")
-    total = int(sizes.sum())
     bits = taken.whole("forest.splits", np.uint8, None)
+    need((sizes <= 8 * len(bits)).all(), "the sizes of trees do not add up")
+    total = int(sizes.sum())
     need(len(bits) == -(-total // 8), "the sizes of trees do not add up")
     split = np.unpackbits(bits, count=total).astype(bool)
     n_splits = int(split.sum())
