@@ -293,6 +293,7 @@ def test_every_cut_is_noticed(path):
         lambda h: h.update(classes={"dtype": "str", "values": ["a" * 10**6] + ["b"] * 10**5}),
         lambda h: h.update(classes={"dtype": "object", "values": [[], {}]}),
         lambda h: h["parameters"].update(n_jobs="all"),
+        lambda h: h["parameters"].update(n_jobs={"object": "Threads"}),
         lambda h: h["parameters"].update(unknown=1),
         lambda h: h["parameters"].update(loss={"dict": [[[], 1]]}),
         lambda h: h["ensemble"].update(projection={"kind": "gaussian"}),
