@@ -26,6 +26,7 @@ from randomboost import (
     RBoostRankClassifier,
     files,
 )
+from randomboost.ensembles import KINDS
 from randomboost.files import ModelFileError, container
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -428,6 +429,20 @@ def test_golden_files_load_for_ever(name):
 
 def test_there_are_golden_files():
     assert len(list(GOLDEN.glob("v1-*.rboost"))) >= 20
+
+
+def test_the_page_on_the_format_names_all_that_is_in_files():
+    page = (Path(__file__).parents[2] / "docs/file-format.md").read_text()
+    assert page.count('\n| `"') == len(KINDS)
+    for path in GOLDEN.glob("*.rboost"):
+        header, arrays = container.read(path)
+        assert f'`"{header["ensemble"]["kind"]}"`' in page
+        for key in (*header, *header["ensemble"]):
+            assert f"`{key}`" in page
+        for name in arrays:
+            group, _, last = name.partition(".")
+            listed = f"`{group}.{last}`" in page or (f"`{group}." in page and f"`.{last}`" in page)
+            assert f"`{group}.*`" in page or f"`{name}`" in page or listed
 
 
 # -- mutated files ---------------------------------------------------------------------------------
