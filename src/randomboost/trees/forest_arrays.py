@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..projections.class_codes import N_CODES
-from ..runtime.checked_arrays import Arrays, Taken, floats, ints, need, pieces
+from ..runtime.checked_arrays import Arrays, Taken, floats, ints, need, need_tree, pieces
 from .forest import Tree
 
 
@@ -90,9 +90,7 @@ def forest_from_arrays(taken: Taken, n_columns: int) -> list[Tree]:
     trees = []
     for part in pieces(sizes, total, "trees"):
         tree = Tree(*(array[part] for array in nodes))
-        inner = tree.columns >= 0
-        order = np.arange(len(tree.columns))
-        fine = (tree.left[inner] > order[inner]) & (tree.left[inner] + 1 < len(order))
-        need(fine.all(), "a node of a tree has no child")
+        left = tree.left.astype(np.int64)
+        need_tree(tree.columns >= 0, left, left + 1)
         trees.append(tree)
     return trees
