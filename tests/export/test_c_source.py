@@ -16,7 +16,7 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from randomboost import AdaBoostMHClassifier, RBoostRankClassifier
+from randomboost import AdaBoostMHClassifier, RandomBoostClassifier, RBoostRankClassifier
 from randomboost.export.c_source import to_c
 from randomboost.preprocessing.categories import TablePreparation
 from randomboost.runtime.parallel import ThreadTeam
@@ -24,7 +24,7 @@ from randomboost.runtime.parallel import ThreadTeam
 COMPILER = shutil.which("gcc") or shutil.which("cc") or shutil.which("clang")
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O2"]
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
-STORED = ("rank-stumps", "rank-real-stumps", "rank-trees-gaussian", "rank-decision-trees")
+STORED = ("rank-stumps", "rank-real-stumps", "trees-gaussian", "rank-decision-trees")
 # sums by BLAS, and logarithms of the C library
 NEARLY = ("mo-real_stump", "mo-stump", "mo-tree", "mo-wlda", "mo-random", "rank-decision-trees")
 
@@ -57,7 +57,9 @@ class Library:
 
 def own_scores(model, data):
     """Return the scores of all classes, also where there are two."""
-    return model._scores(model._prepared(data), ThreadTeam(1)).T.astype(model._dtype)
+    prepared = model.model_.inputs.scaled(data)
+    scores = model.model_.ensemble.scores(prepared, ThreadTeam(1))
+    return scores.T.astype(model.model_.inputs.dtype)
 
 
 def assert_same(model, library, name, data, *, same_bits=True):
@@ -70,7 +72,7 @@ def assert_same(model, library, name, data, *, same_bits=True):
         np.testing.assert_allclose(scores, own_scores(model, data), rtol=1e-12, atol=1e-12)
     best, probabilities = library.call(f"{name}_probabilities", data, n_classes)
     np.testing.assert_array_equal(model.classes_[best], model.predict(data))
-    precision = 1e-14 if model._dtype == np.float64 else 1e-6
+    precision = 1e-14 if model.model_.inputs.dtype == np.float64 else 1e-6
     np.testing.assert_allclose(probabilities, model.predict_proba(data), atol=precision, rtol=0)
 
 
@@ -102,7 +104,7 @@ def test_scores_and_probabilities_are_the_same(name, everything):
 
 
 @needs_compiler
-@pytest.mark.parametrize("name", ["rank-trees", "rank-trees-gaussian"])
+@pytest.mark.parametrize("name", ["trees", "trees-gaussian"])
 def test_missing_values(name, tmp_path):
     holes = np.where(np.random.default_rng(0).random(X.shape) < 0.2, np.nan, X)
     model = type(fitted(name))(**fitted(name).get_params()).fit(holes[TRAIN], y[TRAIN])
@@ -119,7 +121,7 @@ def test_categories_and_missing_values_of_tables(tmp_path):
     table.loc[::5, "@ash $"] = np.nan
     for place, model in enumerate(
         [
-            RBoostRankClassifier(5, random_state=0),
+            RandomBoostClassifier(5, random_state=0),
             make_pipeline(TablePreparation(), AdaBoostMHClassifier(5)),
         ]
     ):
@@ -148,16 +150,16 @@ def test_labels_with_any_characters(tmp_path):
 
 @needs_compiler
 def test_many_threads_may_call_it(tmp_path):
-    library = Library(to_c(fitted("rank-trees")), tmp_path)
+    library = Library(to_c(fitted("trees")), tmp_path)
     rows = X[np.random.default_rng(0).permutation(np.repeat(np.arange(len(X)), 10))]
     with ThreadPoolExecutor(4) as pool:
         parts = list(pool.map(lambda part: library.call("predict", part, 3)[1], [rows] * 4))
     for part in parts:
-        np.testing.assert_array_equal(part, own_scores(fitted("rank-trees"), rows))
+        np.testing.assert_array_equal(part, own_scores(fitted("trees"), rows))
 
 
 def test_there_is_no_state_and_no_allocation():
-    for name in ("rank-trees", "rank-stumps", "rank-decision-trees", "mo-wlda", "ecc-tree"):
+    for name in ("trees", "rank-stumps", "rank-decision-trees", "mo-wlda", "ecc-tree"):
         text = to_c(fitted(name))
         assert "alloc" not in text.replace("No memory is allocated", "")
         kept = re.findall(r"^ *(?:static )?(?:\w+ )+\*?\w+(?:\[\w*\])? = ", text, re.MULTILINE)
@@ -170,9 +172,9 @@ def test_from_the_seed_a_file_hardly_grows_with_the_classes():
     sizes = {}
     for n_classes in (3, 10):
         used = target < n_classes
-        model = RBoostRankClassifier(
-            20, weak_learner="stump", n_projections=50, search="histogram", random_state=0
-        ).fit(data[used][:300], target[used][:300])
+        model = RBoostRankClassifier(20, n_projections=50, max_bins=64, random_state=0).fit(
+            data[used][:300], target[used][:300]
+        )
         sizes[n_classes] = len(to_c(model)), len(to_c(model, directions="table"))
     assert sizes[10][0] - sizes[3][0] < 500
     assert sizes[10][1] - sizes[3][1] > 100_000

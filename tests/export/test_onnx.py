@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from randomboost import AdaBoostECCClassifier, AdaBoostMHClassifier, RBoostRankClassifier
-from randomboost.ensembles.shared_trees import ForestScorer
+from randomboost import (
+    AdaBoostECCClassifier,
+    AdaBoostMHClassifier,
+    RandomBoostClassifier,
+    RBoostRankClassifier,
+)
+from randomboost.ensembles.shared_trees import SharedTrees
 from randomboost.preprocessing.categories import TablePreparation
 from randomboost.projections.class_codes import LEFT
 
@@ -46,7 +52,7 @@ def assert_same(model, proto, data, tolerance=1e-6):
     np.testing.assert_allclose(probabilities, model.predict_proba(data), atol=tolerance, rtol=0)
 
 
-SINGLE = [name for name in NAMES if name.startswith(("rank", "mh", "ecc"))]
+SINGLE = [name for name in NAMES if name.startswith(("trees", "rank", "mh", "ecc"))]
 
 
 @pytest.mark.parametrize(
@@ -62,14 +68,14 @@ def test_labels_and_probabilities_are_the_same(name, dtype):
 
 @pytest.mark.parametrize("version", [13, 21])
 def test_versions_of_the_operators(version):
-    for name in ("rank-trees", "mh-tree", "mo-wlda"):
+    for name in ("trees", "mh-tree", "mo-wlda"):
         proto = to_onnx(fitted(name), target_opset=version)
         onnx.checker.check_model(proto, full_check=True)
         assert {each.version for each in proto.opset_import} == {version, 3}
         assert_same(fitted(name), proto, FLOATS)
 
 
-@pytest.mark.parametrize("name", ["rank-trees", "rank-trees-gaussian", "rank-stumps", "ecc-tree"])
+@pytest.mark.parametrize("name", ["trees", "trees-gaussian", "rank-stumps", "ecc-tree"])
 def test_one_sample_and_none(name):
     model, proto = fitted(name), to_onnx(fitted(name))
     for place in (0, 70, 177):
@@ -92,7 +98,8 @@ def test_models_of_many_blocks(name, monkeypatch):
 def test_scores_have_the_same_bits(name):
     model = fitted(name)
     scores = run(to_onnx(model, raw_scores=True), FLOATS)[1]
-    expected = model._scores(model._prepared(FLOATS), _alone()).T.astype(np.float32)
+    prepared = model.model_.inputs.scaled(FLOATS)
+    expected = model.model_.ensemble.scores(prepared, _alone()).T.astype(np.float32)
     np.testing.assert_array_equal(scores, expected)
 
 
@@ -112,11 +119,9 @@ def _lattice():
 @pytest.mark.parametrize(
     "model",
     [
-        RBoostRankClassifier(20, random_state=1),
-        RBoostRankClassifier(
-            20, weak_learner="stump", n_projections=60, projection="sparse", random_state=1
-        ),
-        RBoostRankClassifier(20, weak_learner="stump", n_projections=60, random_state=1),
+        RandomBoostClassifier(20, random_state=1),
+        RBoostRankClassifier(20, n_projections=60, projection="sparse", random_state=1),
+        RBoostRankClassifier(20, n_projections=60, random_state=1),
         AdaBoostMHClassifier(20, weak_learner="wlda", random_state=1),
     ],
     ids=["trees", "sparse-stumps", "stumps", "wlda"],
@@ -136,7 +141,7 @@ def test_ties_of_scores_go_to_the_first_class():
     assert_same(model, to_onnx(model), digits.astype(np.float32))
 
 
-@pytest.mark.parametrize("name", ["rank-trees", "rank-trees-gaussian"])
+@pytest.mark.parametrize("name", ["trees", "trees-gaussian"])
 def test_missing_values(name):
     rng = np.random.default_rng(0)
     holes = np.where(rng.random(X.shape) < 0.2, np.nan, X)
@@ -148,9 +153,11 @@ def test_missing_values(name):
 
 
 def test_a_class_that_no_split_concerns():
-    model = RBoostRankClassifier(8, random_state=0).fit(X[TRAIN], y[TRAIN])
-    model._projection.codes[:, 0] = LEFT  # class 0 always goes to the leftmost leaf
-    model._scorer = ForestScorer(*model._scorer._arguments)
+    model = RandomBoostClassifier(8, random_state=0).fit(X[TRAIN], y[TRAIN])
+    trees = model.model_.ensemble
+    trees.view.codes[:, 0] = LEFT  # class 0 always goes to the leftmost leaf
+    fresh = SharedTrees(trees.view, trees.forest, trees.weights, trees.baseline, trees.state)
+    model.model_ = replace(model.model_, ensemble=fresh)
     scores = run(to_onnx(model, raw_scores=True), FLOATS)[1]
     assert (scores[:, 0] == scores[0, 0]).all()
     np.testing.assert_allclose(scores, model.decision_function(FLOATS), rtol=1e-6, atol=1e-6)
@@ -163,7 +170,7 @@ def test_labels_of_many_kinds():
         found = run(to_onnx(model), FLOATS)[0]
         np.testing.assert_array_equal(found, model.predict(FLOATS))
     model = AdaBoostMHClassifier(3).fit(X, y)
-    model.classes_ = np.array([0.5, 1.0, 2.0])
+    model.model_ = replace(model.model_, classes=np.array([0.5, 1.0, 2.0]))
     with pytest.raises(ValueError, match=r"0\.5.*whole numbers or strings"):
         to_onnx(model)
 
@@ -189,9 +196,9 @@ def _numbers(table, proto):
 @pytest.mark.parametrize(
     "model",
     [
-        RBoostRankClassifier(10, random_state=0),
+        RandomBoostClassifier(10, random_state=0),
         make_pipeline(TablePreparation(), AdaBoostMHClassifier(10)),
-        make_pipeline(TablePreparation(), RBoostRankClassifier(10, random_state=0)),
+        make_pipeline(TablePreparation(), RandomBoostClassifier(10, random_state=0)),
     ],
     ids=["trees", "prepared-stumps", "prepared-trees"],
 )
@@ -210,8 +217,8 @@ def test_categories_are_given_by_their_numbers(model):
 def test_models_of_sparse_data():
     data = sp.csr_array(np.where(X.mean(axis=0) < X, X, 0.0))
     for model in (
-        RBoostRankClassifier(5, random_state=0),
-        RBoostRankClassifier(5, weak_learner="stump", n_projections=30, random_state=0),
+        RandomBoostClassifier(5, random_state=0),
+        RBoostRankClassifier(5, n_projections=30, random_state=0),
     ):
         model.fit(data, y)
         assert_same(model, to_onnx(model), data.toarray().astype(np.float32))
@@ -220,7 +227,7 @@ def test_models_of_sparse_data():
 def test_a_model_that_was_saved_and_loaded(tmp_path):
     from randomboost import load
 
-    for name in ("rank-trees", "rank-stumps-loss", "mh-tree", "mo-stump"):
+    for name in ("trees", "rank-stumps-loss", "mh-tree", "mo-stump"):
         fitted(name).save(tmp_path / "model.rboost")
         again = to_onnx(load(tmp_path / "model.rboost"))
         assert again.SerializeToString() == to_onnx(fitted(name)).SerializeToString()
@@ -248,7 +255,7 @@ def skl2onnx():
     return module
 
 
-@pytest.mark.parametrize("name", ["rank-trees", "rank-stumps", "ecc-tree", "mo-stump"])
+@pytest.mark.parametrize("name", ["trees", "rank-stumps", "ecc-tree", "mo-stump"])
 def test_pipelines(name, skl2onnx):
     model = make_pipeline(StandardScaler(), type(fitted(name))(**fitted(name).get_params()))
     model.fit(X, np.array(["a", "b", "c"])[y])
@@ -277,7 +284,7 @@ def test_column_transformers(skl2onnx):
     columns = ColumnTransformer(
         [("numbers", StandardScaler(), ["alcohol", "acid"]), ("kinds", OneHotEncoder(), ["colour"])]
     )
-    model = make_pipeline(columns, RBoostRankClassifier(5, random_state=0)).fit(table, y)
+    model = make_pipeline(columns, RandomBoostClassifier(5, random_state=0)).fit(table, y)
     kinds = {"alcohol": DoubleTensorType, "acid": DoubleTensorType, "colour": StringTensorType}
     proto = skl2onnx.convert_sklearn(
         model,
@@ -310,8 +317,8 @@ def test_shared_sets(name):
     data, target = _shared(name)
     train = np.random.default_rng(0).permutation(len(data))[:800]
     for model in (
-        RBoostRankClassifier(6, random_state=0),
-        RBoostRankClassifier(6, weak_learner="stump", n_projections=50, random_state=0),
+        RandomBoostClassifier(6, random_state=0),
+        RBoostRankClassifier(6, n_projections=50, random_state=0),
         AdaBoostMHClassifier(6),
     ):
         model.fit(data[train], target[train])

@@ -9,6 +9,7 @@ import pickle
 import struct
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,14 @@ from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 
 import randomboost
-from randomboost import AdaBoostECCClassifier, RBoostProjClassifier, RBoostRankClassifier, files
+from randomboost import (
+    AdaBoostECCClassifier,
+    RandomBoostClassifier,
+    RBoostProjClassifier,
+    RBoostRankClassifier,
+    files,
+)
+from randomboost.ensembles import KINDS
 from randomboost.files import ModelFileError, container
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -44,7 +52,7 @@ def test_a_loaded_model_is_the_saved_one(model, dense, tmp_path):
     assert loaded.train_history_.keys() == model.train_history_.keys()
     for name, values in model.train_history_.items():
         np.testing.assert_array_equal(loaded.train_history_[name], values)
-    for name, value in model.get_params().items():
+    for name, value in model.get_params(deep=False).items():
         kept = getattr(loaded, name)
         assert kept == value or isinstance(kept, files.NotSaved)
     again = tmp_path / "again.rboost"
@@ -62,13 +70,14 @@ def test_a_dense_file_has_all_stages(model, tmp_path):
 
 
 def test_a_loaded_model_goes_on(model, tmp_path):
-    if any(not isinstance(v, str | int | float | None) for v in model.get_params().values()):
-        pytest.skip("parameters that are objects are not saved")
     used = np.isin(NAMES[y], model.classes_)
     labels = NAMES[y[used]]
     model.save(tmp_path / "model.rboost", dense=True)
     kept = pickle.loads(pickle.dumps(model)).set_params(warm_start=True, n_estimators=9)
     loaded = randomboost.load(tmp_path / "model.rboost")
+    for name, value in loaded.get_params(deep=False).items():
+        if isinstance(value, files.NotSaved):  # an object of the user's own, to be given again
+            loaded.set_params(**{name: getattr(model, name)})
     loaded.set_params(warm_start=True, n_estimators=9)
     kept.fit(X[used], labels)
     loaded.fit(X[used], labels)
@@ -85,7 +94,7 @@ def test_stages_of_a_compact_corrective_model_are_refused_clearly(tmp_path):
 
 
 def test_a_table_with_categories_and_gaps(tmp_path):
-    model = RBoostRankClassifier(n_estimators=5, random_state=0).fit(table(), y)
+    model = RandomBoostClassifier(n_estimators=5, random_state=0).fit(table(), y)
     model.save(tmp_path / "model.rboost")
     loaded = randomboost.load(tmp_path / "model.rboost")
     np.testing.assert_array_equal(loaded.predict_proba(table()), model.predict_proba(table()))
@@ -121,7 +130,7 @@ def test_labels_keep_their_type(labels, tmp_path):
 
 
 def test_float32_models(tmp_path):
-    model = RBoostRankClassifier(n_estimators=5, random_state=0).fit(X.astype(np.float32), y)
+    model = RandomBoostClassifier(n_estimators=5, random_state=0).fit(X.astype(np.float32), y)
     model.save(tmp_path / "model.rboost")
     loaded = randomboost.load(tmp_path / "model.rboost")
     assert loaded.decision_function(X).dtype == np.float32
@@ -140,7 +149,7 @@ def test_the_file_does_not_grow_with_the_classes(tmp_path):
 
 
 def test_another_process_predicts_the_same_bits(tmp_path):
-    model = make("rank")
+    model = make("trees")
     model.save(tmp_path / "model.rboost")
     np.save(tmp_path / "X.npy", X)
     code = (
@@ -158,10 +167,10 @@ def test_another_process_predicts_the_same_bits(tmp_path):
 
 def test_describe(tmp_path):
     path = tmp_path / "model.rboost"
-    model = make("rank")
+    model = make("trees")
     model.save(path, notes={"by": "a test", "rows": 178})
     told = files.describe(path)
-    assert told["class"] == "RBoostRankClassifier"
+    assert told["class"] == "RandomBoostClassifier"
     assert told["classes"] == sorted(NAMES)
     assert (told["n_features"], told["n_rounds"]) == (13, 6)
     assert told["notes"] == {"by": "a test", "rows": 178}
@@ -181,11 +190,11 @@ def test_what_cannot_be_saved_says_so_and_leaves_the_old_file(tmp_path):
     with pytest.raises(ModelFileError, match="GaussianNB"):
         own.save(path)
     with pytest.raises(ModelFileError, match="not fitted"):
-        RBoostRankClassifier().save(path)
+        RandomBoostClassifier().save(path)
     with pytest.raises(ModelFileError, match="no classifier of randomboost"):
         files.save(GaussianNB().fit(X, y), path)
     with pytest.raises(ModelFileError, match="notes"):
-        make("rank").save(path, notes={"a": object()})
+        make("trees").save(path, notes={"a": object()})
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["model.rboost"]
 
@@ -199,7 +208,7 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space"):
-        make("rank").save(path)
+        make("trees").save(path)
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["model.rboost"]
 
@@ -238,7 +247,7 @@ def rebuilt(path: Path, change) -> bytes:
 
 @pytest.fixture
 def path(tmp_path):
-    make("rank-stump").save(tmp_path / "model.rboost")
+    make("rank").save(tmp_path / "model.rboost")
     return tmp_path / "model.rboost"
 
 
@@ -285,11 +294,20 @@ def test_every_cut_is_noticed(path):
         lambda h: h.update(classes={"dtype": "str", "values": ["a" * 10**6] + ["b"] * 10**5}),
         lambda h: h.update(classes={"dtype": "object", "values": [[], {}]}),
         lambda h: h["parameters"].update(n_jobs="all"),
+        lambda h: h["parameters"].update(n_jobs={"object": "Threads"}),
         lambda h: h["parameters"].update(unknown=1),
         lambda h: h["parameters"].update(loss={"dict": [[[], 1]]}),
-        lambda h: h.update(projection={"kind": "gaussian"}),
-        lambda h: h["projection"].update(n_projections=3),
-        lambda h: h.update(weak="forest"),
+        lambda h: h["ensemble"].update(projection={"kind": "gaussian"}),
+        lambda h: h["ensemble"].pop("projection"),
+        lambda h: h["ensemble"]["projection"].update(n_projections=3),
+        lambda h: h["ensemble"]["projection"].update(n_projections=0),
+        lambda h: h["ensemble"]["projection"].update(seed=-1),
+        lambda h: h["ensemble"]["projection"].update(kind="given"),
+        lambda h: h["ensemble"].update(kind="forest"),
+        lambda h: h["ensemble"].update(kind=["projected data"]),
+        lambda h: h["ensemble"].pop("kind"),
+        lambda h: h.update(ensemble=[]),
+        lambda h: h.pop("ensemble"),
         lambda h: h.pop("seed"),
     ],
 )
@@ -297,6 +315,99 @@ def test_a_hostile_header(path, change):
     path.write_bytes(rebuilt(path, change))
     with pytest.raises(ModelFileError):
         randomboost.load(path)
+
+
+# names of models, and what makes ensembles of their files that must not load
+HOSTILE = [
+    ("trees", lambda h, a: h["ensemble"].update(view=None), "how its trees see"),
+    ("trees", lambda h, a: h["ensemble"]["view"].update(kind="own"), "no known way"),
+    ("trees", lambda h, a: h["ensemble"]["view"]["counts"].update(sparse=201), "of its seed"),
+    ("trees", lambda h, a: h["ensemble"]["view"]["counts"].update(lda=201), "has shape"),
+    ("trees", lambda h, a: h["ensemble"]["view"]["counts"].update(axis=12), "direction a feature"),
+    ("trees", lambda h, a: h["ensemble"]["view"].update(direction_seed=1), "not those of its seed"),
+    ("trees", lambda h, a: a.pop("baseline"), "no array 'baseline'"),
+    ("trees", lambda h, a: a.update(baseline=a["baseline"][:2]), "'baseline' has shape"),
+    ("trees", lambda h, a: a.update(weights=a["weights"][:, None]), "'weights' has shape"),
+    ("trees", lambda h, a: a.update({"state.families": np.zeros((2, 4))}), "do not fit together"),
+    ("trees", lambda h, a: a.update({"dense.numbers": a["dense.numbers"] + 1}), "of its seed"),
+    ("trees", lambda h, a: a.update({"dense.sizes": a["dense.sizes"][:3]}), "has shape"),
+    ("trees", lambda h, a: a.pop("dense.coefficients"), "no array 'dense.coefficients'"),
+    (
+        "trees",  # sizes whose sum overflows to the right one
+        lambda h, a: a.update({"forest.sizes": wrapped(a["forest.sizes"])}),
+        "do not add up",
+    ),
+    ("trees", lambda h, a: a.update({"lda.sizes": wrapped(a["lda.sizes"])}), "do not add up"),
+    ("trees", lambda h, a: a.update({"lda.sizes": -a["lda.sizes"].astype(int)}), "are negative"),
+    ("trees", lambda h, a: a["forest.left"].__setitem__(1, a["forest.left"][2]), "two parents"),
+    ("trees", lambda h, a: a["forest.left"].__setitem__(0, 0), "has no child"),
+    ("ecc-tree", lambda h, a: a["small.right"].__setitem__(0, 1), "two parents"),
+    ("ecc-tree", lambda h, a: a["small.left"].__setitem__(0, -1), "has no child"),
+    ("trees-class-view", lambda h, a: a.update({"dense.rows": a["dense.rows"] * 2}), "of its seed"),
+    ("rank", lambda h, a: h["ensemble"].update(kind="shared trees"), "no kind that its class has"),
+    ("rank", lambda h, a: h["ensemble"].update(kind="votes"), "no kind that its class has"),
+    ("rank", lambda h, a: h["ensemble"]["projection"].update(seed=1), "not those of its seed"),
+    ("rank", lambda h, a: a.update({"stumps.columns": a["stumps.columns"] + 50}), "no column"),
+    ("rank", lambda h, a: a.pop("stumps.columns"), "no array"),
+    ("rank-total", lambda h, a: a.update({"path.sizes": a["path.sizes"][:-1]}), "has shape"),
+    ("rank-total", lambda h, a: a.update({"path.sizes": a["path.sizes"][::-1]}), "too many or"),
+    ("rank-total", lambda h, a: a.update({"path.sizes": -a["path.sizes"].astype(int)}), "too many"),
+    ("rank-total", lambda h, a: a.pop("path.weights"), "no array 'path.weights'"),
+    ("rank-total", lambda h, a: a.update({"path.weights": a["path.weights"][1:]}), "do not add up"),
+    ("proj-code", lambda h, a: h["ensemble"].update(reading="free"), "chose no code"),
+    ("proj-code", lambda h, a: h["ensemble"].update(reading="violation"), "has shape"),
+    ("proj-code", lambda h, a: h["ensemble"].update(reading="none"), "no known way"),
+    ("proj-code", lambda h, a: h["ensemble"].pop("projection"), "no projection"),
+    ("proj-code", lambda h, a: a.update(chosen=a["chosen"] + 40), "chose no code"),
+    ("proj-code", lambda h, a: a.update(chosen=a["chosen"].astype(float)), "whole numbers"),
+    ("proj-code", lambda h, a: a.update({"dense.votes": a["dense.votes"] + 1}), "of its seed"),
+    ("proj-stump", lambda h, a: a.update(weights=a["weights"][:9]), "'weights' has shape"),
+    ("multi-stump", lambda h, a: a.update({"path.sizes": np.full(6, 18)}), "too many or too few"),
+    ("ecc-stump", lambda h, a: h["ensemble"].update(kind="dichotomies"), "no kind that its class"),
+    ("ecc-stump", lambda h, a: a.update(votes=a["votes"][:, :2]), "'votes' has shape"),
+    ("ecc-stump", lambda h, a: a.update(weights=a["weights"][:2]), "weights do not fit"),
+    ("mh-stump", lambda h, a: h["ensemble"].update(decoding="own"), "decoding is unknown"),
+    ("mh-stump", lambda h, a: h["ensemble"].update(stumps=False), "no array 'stumps.columns'"),
+    ("mh-stump", lambda h, a: a.update(code=a["code"][:, :2]), "code does not fit"),
+    ("mh-stump", lambda h, a: a.update(code=a["code"][:2]), "'code' has shape"),
+    ("mh-stump", lambda h, a: a.update({"rows.columns": a["rows.columns"] + 13}), "no column"),
+    ("mh-wlda", lambda h, a: h["ensemble"].update(stumps=True), "no array 'rows.columns'"),
+    ("mo-tree", lambda h, a: a.update({"are_trees": a["are_trees"][1:]}), "do not add up"),
+]
+
+
+def wrapped(sizes):
+    """Return sizes of the same sum modulo 2**64, each of them positive."""
+    sizes = sizes.astype(np.int64)
+    sizes[:4] += 2**62
+    return sizes
+
+
+@pytest.mark.parametrize(("name", "change", "message"), HOSTILE)
+def test_a_hostile_ensemble(name, change, message, tmp_path):
+    path = tmp_path / "model.rboost"
+    make(name).save(path, dense=True)
+    header, arrays = container.read(path)
+    container.write(path, header, arrays)
+    randomboost.load(path)
+    change(header, arrays)
+    container.write(path, header, arrays)
+    with pytest.raises(ModelFileError, match=message):
+        randomboost.load(path)
+
+
+def test_a_file_of_many_projections_takes_little_memory(tmp_path):
+    model = make("proj-code")
+    model.save(tmp_path / "model.rboost")
+    header, arrays = container.read(tmp_path / "model.rboost")
+    header["ensemble"]["projection"]["n_projections"] = 2**31 - 1
+    container.write(tmp_path / "model.rboost", header, arrays)
+    tracemalloc.start()
+    try:
+        randomboost.load(tmp_path / "model.rboost").predict(X)
+        assert tracemalloc.get_traced_memory()[1] < 2**28
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_missing_file_is_a_missing_file(tmp_path):
@@ -309,7 +420,7 @@ def test_a_missing_file_is_a_missing_file(tmp_path):
 
 @pytest.mark.parametrize("name", sorted(p.stem for p in GOLDEN.glob("*.rboost")))
 def test_golden_files_load_for_ever(name):
-    """Made by tests/golden/make.py; never to be changed, only added to."""
+    """Made by tests/files/golden/make.py; never to be changed, only added to."""
     expected = np.load(GOLDEN / "scores.npz")
     loaded = randomboost.load(GOLDEN / f"{name}.rboost")
     data = table() if "table" in name else X
@@ -324,11 +435,25 @@ def test_there_are_golden_files():
     assert len(list(GOLDEN.glob("v1-*.rboost"))) >= 20
 
 
+def test_the_page_on_the_format_names_all_that_is_in_files():
+    page = (Path(__file__).parents[2] / "docs/file-format.md").read_text()
+    assert page.count('\n| `"') == len(KINDS)
+    for path in GOLDEN.glob("*.rboost"):
+        header, arrays = container.read(path)
+        assert f'`"{header["ensemble"]["kind"]}"`' in page
+        for key in (*header, *header["ensemble"]):
+            assert f"`{key}`" in page
+        for name in arrays:
+            group, _, last = name.partition(".")
+            listed = f"`{group}.{last}`" in page or (f"`{group}." in page and f"`.{last}`" in page)
+            assert f"`{group}.*`" in page or f"`{name}`" in page or listed
+
+
 # -- mutated files ---------------------------------------------------------------------------------
 
 
 def test_mutated_files_are_refused_or_predict():
-    """A small part of ``python tests/fuzz_files.py 100000``."""
+    """A small part of ``python tests/files/fuzz_files.py 100000``."""
     import fuzz_files
 
     seen = fuzz_files.main(1500, seed=7)

@@ -12,7 +12,7 @@ from export_models import NAMES, X, fitted, labels, y
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from randomboost import RBoostRankClassifier
+from randomboost import RandomBoostClassifier
 from randomboost.preprocessing.categories import TablePreparation
 from randomboost.skops import TRUSTED
 
@@ -38,7 +38,7 @@ def test_predictions_are_the_same(name):
     np.testing.assert_array_equal(loaded.feature_importances_, model.feature_importances_)
 
 
-@pytest.mark.parametrize("name", ["rank-trees", "rank-stumps-total", "mh-tree", "mo-stump"])
+@pytest.mark.parametrize("name", ["trees", "rank-stumps-total", "mh-tree", "mo-stump"])
 def test_a_loaded_model_goes_on(name):
     more = {"warm_start": True, "n_estimators": 12}
     loaded = again(fitted(name)).set_params(**more).fit(X, labels(name))
@@ -57,7 +57,7 @@ def test_objects_of_the_users_own_must_be_trusted_by_name(name):
 
 def test_pipelines_precision_and_labels():
     target = np.array(["a", "b", "c"], dtype=object)[y]
-    model = make_pipeline(StandardScaler(), RBoostRankClassifier(4, random_state=0))
+    model = make_pipeline(StandardScaler(), RandomBoostClassifier(4, random_state=0))
     model.fit(X.astype(np.float32), target)
     loaded = again(model)
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
@@ -77,8 +77,8 @@ def test_categories_of_any_kind(categories):
     table["kind"] = pd.Categorical(values)
     table.loc[3, "kind"] = np.nan
     for model in (
-        RBoostRankClassifier(4, random_state=0),
-        make_pipeline(TablePreparation(), RBoostRankClassifier(4, random_state=0)),
+        RandomBoostClassifier(4, random_state=0),
+        make_pipeline(TablePreparation(), RandomBoostClassifier(4, random_state=0)),
     ):
         model.fit(table, y)
         np.testing.assert_array_equal(again(model).predict_proba(table), model.predict_proba(table))
@@ -86,9 +86,9 @@ def test_categories_of_any_kind(categories):
 
 def test_models_of_sparse_data_and_unfitted_ones():
     data = sp.csr_array(np.where(X.mean(axis=0) < X, X, 0.0))
-    model = RBoostRankClassifier(4, random_state=0).fit(data, y)
+    model = RandomBoostClassifier(4, random_state=0).fit(data, y)
     np.testing.assert_array_equal(again(model).predict_proba(data), model.predict_proba(data))
-    assert repr(again(RBoostRankClassifier(3))) == "RBoostRankClassifier(n_estimators=3)"
+    assert repr(again(RandomBoostClassifier(3))) == "RandomBoostClassifier(n_estimators=3)"
 
 
 def test_the_trusted_types_exist():

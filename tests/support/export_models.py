@@ -9,11 +9,11 @@ from sklearn.datasets import load_wine
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import randomboost
+from randomboost.weak_learners import small_tree
 
 X, y = load_wine(return_X_y=True)
 TRAIN = slice(None, None, 2)
-_RANK = {"n_projections": 40, "n_estimators": 8}
-_STUMPS = {**_RANK, "weak_learner": "stump"}
+_FEW = {"n_projections": 40, "n_estimators": 8}
 
 
 class _Signs:
@@ -38,22 +38,22 @@ class SteepLoss:
 
 
 _KINDS = {
-    "rank-trees": ("RBoostRankClassifier", {"n_estimators": 8}),
-    "rank-trees-sparse": ("RBoostRankClassifier", {**_RANK, "projection": "sparse"}),
-    "rank-trees-dense": ("RBoostRankClassifier", {**_RANK, "projection": "sparse", "density": 0.5}),
-    "rank-trees-gaussian": ("RBoostRankClassifier", {**_RANK, "projection": "gaussian"}),
-    "rank-trees-given": ("RBoostRankClassifier", {**_RANK, "projection": _Signs()}),
-    "rank-trees-unscaled": ("RBoostRankClassifier", {**_RANK, "scale": False}),
-    "rank-stumps": ("RBoostRankClassifier", _STUMPS),
-    "rank-stumps-total": ("RBoostRankClassifier", {**_STUMPS, "correction": "total"}),
-    "rank-stumps-mixed": ("RBoostRankClassifier", {**_STUMPS, "projection": "mixed"}),
-    "rank-stumps-given": ("RBoostRankClassifier", {**_STUMPS, "projection": _Signs()}),
-    "rank-stumps-loss": ("RBoostRankClassifier", {**_STUMPS, "loss": SteepLoss()}),
-    "rank-real-stumps": ("RBoostRankClassifier", {**_STUMPS, "weak_learner": "real_stump"}),
-    "rank-wlda": ("RBoostRankClassifier", {**_STUMPS, "weak_learner": "wlda"}),
+    "trees": ("RandomBoostClassifier", {"n_estimators": 8}),
+    "trees-sparse": ("RandomBoostClassifier", {**_FEW, "projection": "sparse"}),
+    "trees-dense": ("RandomBoostClassifier", {**_FEW, "projection": ("sparse", 0.5)}),
+    "trees-gaussian": ("RandomBoostClassifier", {**_FEW, "projection": "gaussian"}),
+    "trees-given": ("RandomBoostClassifier", {**_FEW, "projection": _Signs()}),
+    "trees-unscaled": ("RandomBoostClassifier", {**_FEW, "scale": False}),
+    "rank-stumps": ("RBoostRankClassifier", _FEW),
+    "rank-stumps-total": ("RBoostRankClassifier", {**_FEW, "correction": "total"}),
+    "rank-stumps-mixed": ("RBoostRankClassifier", {**_FEW, "projection": "mixed"}),
+    "rank-stumps-given": ("RBoostRankClassifier", {**_FEW, "projection": _Signs()}),
+    "rank-stumps-loss": ("RBoostRankClassifier", {**_FEW, "loss": SteepLoss()}),
+    "rank-real-stumps": ("RBoostRankClassifier", {**_FEW, "weak_learner": "real_stump"}),
+    "rank-wlda": ("RBoostRankClassifier", {**_FEW, "weak_learner": "wlda"}),
     "rank-decision-trees": (
         "RBoostRankClassifier",
-        {**_RANK, "weak_learner": DecisionTreeClassifier(max_depth=2)},
+        {**_FEW, "weak_learner": DecisionTreeClassifier(max_depth=2)},
     ),
     "mo-hamming": ("AdaBoostMOClassifier", {"n_estimators": 4, "decoding": "hamming"}),
     "mo-random": ("AdaBoostMOClassifier", {"n_estimators": 4, "code": "random", "code_size": 2}),
@@ -73,8 +73,10 @@ for _short, _name, _more in (
     ("mo", "AdaBoostMOClassifier", {}),
     ("multiboost", "MultiBoostClassifier", {}),
 ):
-    for _learner in ("stump", "real_stump", "wlda", "tree"):
-        _KINDS[f"{_short}-{_learner}"] = (
+    for _word in ("stump", "real_stump", "wlda", "tree"):
+        _own = _word == "tree" and _name == "RBoostProjClassifier"
+        _learner = small_tree() if _own else _word
+        _KINDS[f"{_short}-{_word}"] = (
             _name,
             {"n_estimators": 6, "weak_learner": _learner, **_more},
         )

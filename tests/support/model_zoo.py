@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 
 import randomboost
 from randomboost.preprocessing.categories import TablePreparation
+from randomboost.weak_learners import small_tree
 
 X, y = load_wine(return_X_y=True)
 NAMES = np.array(["barolo", "grignolino", "barbera"])
@@ -24,18 +25,22 @@ class Halves:
         return rng.choice([-0.5, 0.5], (n_classes, n_projections, n_features))
 
 
-_RANK = {
-    "rank": {},
-    "rank-class-view": {"projection": "gaussian", "n_projections": 30},
-    "rank-lda": {"projection": "lda", "n_projections": 20},
-    "rank-density": {"projection": "sparse", "density": 0.4, "n_projections": 30},
-    "rank-exponential": {"loss": "exponential"},
-    "rank-stump": {"weak_learner": "stump", "n_projections": 50},
-    "rank-total": {"weak_learner": "stump", "correction": "total", "n_projections": 50},
+_TREES: dict[str, dict[str, Any]] = {
+    "trees": {},
+    "trees-class-view": {"projection": "gaussian", "n_projections": 30},
+    "trees-given": {"projection": Halves(), "n_projections": 20},
+    "trees-lda": {"projection": "lda", "n_projections": 20},
+    "trees-density": {"projection": ("sparse", 0.4), "n_projections": 30},
+    "trees-exponential": {"loss": "exponential"},
+}
+_RANK: dict[str, dict[str, Any]] = {
+    "rank": {"n_projections": 50},
+    "rank-total": {"correction": "total", "n_projections": 50},
     "rank-real": {"weak_learner": "real_stump", "scale": False, "n_projections": 50},
     "rank-wlda": {"weak_learner": "wlda", "n_projections": 20},
-    "rank-coded": {"weak_learner": "stump", "projection": "mixed", "n_projections": 30},
-    "rank-given": {"weak_learner": "stump", "projection": Halves(), "n_projections": 20},
+    "rank-tree": {"weak_learner": small_tree(), "n_projections": 20},
+    "rank-coded": {"projection": "mixed", "n_projections": 30},
+    "rank-given": {"projection": Halves(), "n_projections": 20},
 }
 _OTHERS = {
     "proj": "RBoostProjClassifier",
@@ -46,14 +51,16 @@ _OTHERS = {
     "multi": "MultiBoostClassifier",
 }
 SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
-    name: ("RBoostRankClassifier", setting) for name, setting in _RANK.items()
-}
+    name: ("RandomBoostClassifier", setting) for name, setting in _TREES.items()
+} | {name: ("RBoostRankClassifier", setting) for name, setting in _RANK.items()}
 for _short, _long in _OTHERS.items():
     _few = {"n_projections": 40, "selection": "violation"} if _short == "proj" else {}
     for _weak in ("stump", "real_stump", "wlda", "tree"):
-        SETTINGS[f"{_short}-{_weak}"] = (_long, {"weak_learner": _weak, **_few})
+        _learner = small_tree() if (_short, _weak) == ("proj", "tree") else _weak
+        SETTINGS[f"{_short}-{_weak}"] = (_long, {"weak_learner": _learner, **_few})
 SETTINGS["proj-code"] = ("RBoostProjClassifier", {"selection": "code", "n_projections": 40})
 SETTINGS["mh-shared"] = ("AdaBoostMHClassifier", {"votes": "shared"})
+SETTINGS["mo-hamming"] = ("AdaBoostMOClassifier", {"decoding": "hamming"})
 SETTINGS["mo-random"] = ("AdaBoostMOClassifier", {"code": "random", "code_size": 7})
 
 

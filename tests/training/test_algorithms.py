@@ -34,8 +34,9 @@ def noisy(m, d, k, seed, noise=0.15):
 
 def projected(model, X):
     """``P^(r) x_i``, shape (k, m, n), of a model that does not scale."""
-    n = model._projection.n_projections
-    rows = model._projection.rows(np.arange(n), (0, X.shape[1]), np.float64)
+    projection = model.model_.ensemble.projection
+    n = projection.n_projections
+    rows = projection.rows(np.arange(n), (0, X.shape[1]), np.float64)
     return np.stack([X @ rows_of_class.T for rows_of_class in rows])
 
 
@@ -83,13 +84,11 @@ def adaboost(first, second, sign, distribution, follow):
 def test_two_classes_are_adaboost(seed, weighted):
     X, y, weight = noisy(40, 3, 2, seed, noise=0.25)
     weight = weight if weighted else np.ones(40)
-    model = RBoostRankClassifier(
-        15, weak_learner="stump", n_projections=10, scale=False, random_state=seed, n_jobs=1
-    )
+    model = RBoostRankClassifier(15, n_projections=10, scale=False, random_state=seed, n_jobs=1)
     model.fit(X, y, sample_weight=weight)
     assert model.n_estimators_ == 15
     first, second = projected(model, X)
-    stumps = model._hypotheses
+    stumps = model.model_.ensemble.hypotheses
 
     def chosen(t):
         v, cut = stumps.columns[t], stumps.thresholds[t]
@@ -142,15 +141,13 @@ def plain_algorithm_1(values, y, sample_weight, n_rounds):
 @pytest.mark.parametrize("seed", range(3))
 def test_stagewise_rank_is_algorithm_1(seed):
     X, y, weight = noisy(30, 4, 4, seed)
-    model = RBoostRankClassifier(
-        12, weak_learner="stump", n_projections=8, scale=False, random_state=seed, n_jobs=1
-    )
+    model = RBoostRankClassifier(12, n_projections=8, scale=False, random_state=seed, n_jobs=1)
     model.fit(X, y, sample_weight=weight)
     staged = list(model.staged_decision_function(X))
     values = projected(model, X)
     scores = np.zeros((4, 30))
     for t, (v, h, edge, w) in enumerate(plain_algorithm_1(values, y, weight, 12)):
-        assert model._hypotheses[t].column == v
+        assert model.model_.ensemble.hypotheses[t].column == v
         np.testing.assert_allclose(model.train_history_["edge"][t], edge, rtol=1e-9)
         np.testing.assert_allclose(model.weights_[t], w, rtol=1e-8)
         scores += w * h
@@ -162,9 +159,7 @@ def test_stagewise_rank_is_algorithm_1(seed):
 def test_unit_weights_start_uniform():
     # u_ir = 1 / (m (k - 1)): the first edge is a whole number of such steps of 2
     X, y, _ = noisy(30, 4, 4, 5)
-    model = RBoostRankClassifier(
-        3, weak_learner="stump", n_projections=8, scale=False, random_state=5, n_jobs=1
-    )
+    model = RBoostRankClassifier(3, n_projections=8, scale=False, random_state=5, n_jobs=1)
     model.fit(X, y)
     _, _, edge, _ = next(plain_algorithm_1(projected(model, X), y, np.ones(30), 1))
     np.testing.assert_allclose(model.train_history_["edge"][0], edge, rtol=1e-12)
@@ -233,7 +228,8 @@ def test_proj_chooses_as_algorithm_2(seed, iterations_per_round, selection):
     )
     model.fit(X, y, sample_weight=weight)
     assert model.n_estimators_ == 8
-    P = model._projection.rows(np.arange(12), (0, 8), np.float32).astype(np.float64)
+    ensemble = model.model_.ensemble
+    P = ensemble.projection.rows(np.arange(12), (0, 8), np.float32).astype(np.float64)
     H = np.empty((30, 0))
     scores = np.zeros((30, 4))
     # a few steps leave constraints above nu, which a full solve does not: those count as nu
@@ -244,11 +240,11 @@ def test_proj_chooses_as_algorithm_2(seed, iterations_per_round, selection):
     for t in range(8):
         values = plain_choice(X, y, weight, P[:, :, : t + 1], H, scores, **rest)
         best = max(values.values())
-        stump = model._hypotheses[t]
+        stump = ensemble.hypotheses[t]
         constant = np.isneginf(stump.threshold)
         outputs = np.where(X[:, stump.column] > stump.threshold, stump.right, stump.left)
         noted = model.train_history_["edge"][t]
-        key = (model._codes[t], None if constant else stump.column, tuple(outputs))
+        key = (ensemble.chosen[t], None if constant else stump.column, tuple(outputs))
         np.testing.assert_allclose(noted, values[key], rtol=1e-6)
         if constant:  # taken where a cut would gain less than a thousandth
             assert noted >= best - 1e-3 * abs(best)
@@ -256,14 +252,14 @@ def test_proj_chooses_as_algorithm_2(seed, iterations_per_round, selection):
             np.testing.assert_allclose(noted, best, rtol=1e-6)
             assert max(values, key=values.get) == key
         H = np.column_stack([H, outputs])
-        w = model._path[t]
+        w = ensemble.path[t]
         if selection == "violation":
             scores = np.einsum("v,rvt,it->ir", w, P[:, :, : t + 1], H)
         else:
             assert len(w) == t + 1
-            scores = np.einsum("t,rt,it->ir", w, P[:, model._codes[: t + 1], range(t + 1)], H)
-    assert len({stump.column for stump in model._hypotheses}) > 1
-    np.testing.assert_array_equal(model._path[-1], model.weights_)
+            scores = np.einsum("t,rt,it->ir", w, P[:, ensemble.chosen[: t + 1], range(t + 1)], H)
+    assert len({stump.column for stump in ensemble.hypotheses}) > 1
+    np.testing.assert_array_equal(ensemble.path[-1], model.weights_)
     np.testing.assert_allclose(model.decision_function(X), scores, atol=1e-5)
 
 
@@ -272,7 +268,8 @@ def test_the_first_choice_of_proj_starts_from_equal_weights():
     X, y, _ = noisy(30, 4, 3, 2)
     model = RBoostProjClassifier(1, n_projections=12, scale=False, random_state=2, n_jobs=1)
     model.fit(X, y)
-    P = model._projection.rows(np.arange(12), (0, 1), np.float32).astype(np.float64)[:, :, 0]
+    projection = model.model_.ensemble.projection
+    P = projection.rows(np.arange(12), (0, 1), np.float32).astype(np.float64)[:, :, 0]
     c = np.array(
         [[sum(P[y[i], v] - P[r, v] for r in range(3)) for v in range(12)] for i in range(30)]
     ) / (2 * 30 * 3)
@@ -287,10 +284,8 @@ def test_the_first_choice_of_proj_starts_from_equal_weights():
 # -- weak learners -------------------------------------------------------------------------------
 
 MODELS = {
-    "rank": RBoostRankClassifier(12, weak_learner="stump", n_projections=25),
-    "rank total": RBoostRankClassifier(
-        8, weak_learner="stump", n_projections=25, correction="total", nu=1e-3
-    ),
+    "rank": RBoostRankClassifier(12, n_projections=25),
+    "rank total": RBoostRankClassifier(8, n_projections=25, correction="total", nu=1e-3),
     "proj": RBoostProjClassifier(12, n_projections=40, selection="violation"),
     "proj code": RBoostProjClassifier(12, n_projections=40, selection="code"),
 }
@@ -316,12 +311,12 @@ def clone_of(learner):
 
 def outputs_of(model, X):
     """Outputs of all weak learners on the points of X, one row a round."""
-    X = model._prepared(X)
+    X, ensemble = model.model_.inputs.scaled(X), model.model_.ensemble
     if isinstance(model, RBoostProjClassifier):
         points = FeaturePoints(X)
     else:
-        points = ProjectedPoints(X, model._projection, merge=False)
-    return np.stack([h.outputs(points) for h in model._hypotheses])
+        points = ProjectedPoints(X, ensemble.projection, merge=False)
+    return np.stack([h.outputs(points) for h in ensemble.hypotheses])
 
 
 @pytest.mark.parametrize("kind", MODELS)
@@ -358,9 +353,9 @@ def test_real_stumps_say_how_sure_they_are():
         1, n_projections=10, weak_learner="real_stump", scale=False, random_state=0, n_jobs=1
     ).fit(X, y, sample_weight=weight)
     discrete = clone(model).set_params(weak_learner="stump").fit(X, y, sample_weight=weight)
-    stump = model._hypotheses[0]
-    assert stump.column == discrete._hypotheses[0].column
-    assert stump.threshold == discrete._hypotheses[0].threshold
+    stump = model.model_.ensemble.hypotheses[0]
+    assert stump.column == discrete.model_.ensemble.hypotheses[0].column
+    assert stump.threshold == discrete.model_.ensemble.hypotheses[0].threshold
     # (sum of c) / (sum of |c|) on either side, with c of the uniform dual weights
     above = projected(model, X)[:, :, stump.column] > stump.threshold
     c = np.where(np.arange(3)[:, None] == y, 2.0, -1.0) * weight
@@ -452,7 +447,7 @@ def test_wlda_uses_combinations_where_they_help(kind):
     X = rng.normal(size=(90, 4))
     y = np.digitize(X @ [1.0, -1.0, 1.0, 1.0], [-1, 1])
     model = made(kind, "wlda").fit(X, y)
-    combined = [h for h in model._hypotheses if h.combination is not None]
+    combined = [h for h in model.model_.ensemble.hypotheses if h.combination is not None]
     assert len(combined) >= 1
     assert {h.column for h in combined} == {-1}
     plain = made(kind, "stump").fit(X, y)
@@ -467,7 +462,7 @@ def test_an_estimator_sees_signs_and_sizes_of_the_weights(kind):
     X, y, weight = noisy(40, 3, 3, 0)
     tree = DecisionTreeClassifier(max_depth=1, random_state=0)
     model = made(kind, tree, n_estimators=1, scale=False).fit(X, y, sample_weight=weight)
-    (hypothesis,) = model._hypotheses
+    (hypothesis,) = model.model_.ensemble.hypotheses
     assert isinstance(hypothesis, FittedEstimator)
     assert set(hypothesis.estimator.values) <= {-1.0, 0.0, 1.0}  # 0 where it splits
     if kind == "rank":
@@ -505,23 +500,20 @@ def test_projections_per_round(part, n_searched, monkeypatch):
     monkeypatch.setattr(ProjectedColumns, "search", record)
     model = RBoostRankClassifier(
         20,
-        weak_learner="stump",
         n_projections=40,
         projections_per_round=part,
         random_state=0,
         n_jobs=1,
     ).fit(X, y)
     assert model.n_estimators_ == 20
-    for columns, stump in zip(searched, model._hypotheses, strict=True):
+    for columns, stump in zip(searched, model.model_.ensemble.hypotheses, strict=True):
         assert len(np.unique(columns)) == n_searched
         assert stump.column in columns
-    every = RBoostRankClassifier(
-        20, weak_learner="stump", n_projections=40, random_state=0, n_jobs=1
-    ).fit(X, y)
+    every = RBoostRankClassifier(20, n_projections=40, random_state=0, n_jobs=1).fit(X, y)
     if n_searched == 40:
         np.testing.assert_array_equal(model.weights_, every.weights_)
     else:
-        assert len({tuple(columns) for columns in searched}) > 15  # drawn anew every round
+        assert len({tuple(columns) for columns in searched}) > 15  # drawn again every round
         assert model.train_history_["edge"][0] <= every.train_history_["edge"][0] + 1e-12
         assert model.train_history_["loss"][-1] > every.train_history_["loss"][-1]
         assert model.score(X, y) > 0.5
@@ -532,18 +524,20 @@ def test_projections_per_round(part, n_searched, monkeypatch):
 def test_few_bins_come_close_to_the_exact_search(kind, weak_learner):
     X, y, _ = noisy(150, 4, 4, 0)
     exact = made(kind, weak_learner, n_estimators=15).fit(X, y)
-    binned = made(kind, weak_learner, n_estimators=15, search="histogram", max_bins=16).fit(X, y)
+    binned = made(kind, weak_learner, n_estimators=15, max_bins=16).fit(X, y)
     first, binned_first = exact.train_history_["edge"][0], binned.train_history_["edge"][0]
     if weak_learner == "stump":
         assert binned_first <= first * (1 + 1e-6)
     assert binned_first > 0.85 * first
     assert binned.score(X, y) == pytest.approx(exact.score(X, y), abs=0.1)
-    assert not np.array_equal(binned._hypotheses.thresholds, exact._hypotheses.thresholds)
+    first, second = exact.model_.ensemble.hypotheses, binned.model_.ensemble.hypotheses
+    assert not np.array_equal(first.thresholds, second.thresholds)
 
 
 def test_as_many_bins_as_values_are_exact():
     X, y, weight = noisy(40, 4, 3, 1)
     exact = made("proj", "stump").fit(X, y, sample_weight=weight)
-    binned = made("proj", "stump", search="histogram", max_bins=256).fit(X, y, sample_weight=weight)
-    np.testing.assert_array_equal(exact._hypotheses.columns, binned._hypotheses.columns)
+    binned = made("proj", "stump", max_bins=256).fit(X, y, sample_weight=weight)
+    first, second = exact.model_.ensemble.hypotheses, binned.model_.ensemble.hypotheses
+    np.testing.assert_array_equal(first.columns, second.columns)
     np.testing.assert_allclose(exact.weights_, binned.weights_, rtol=1e-9)

@@ -293,7 +293,7 @@ def test_adaboost_names_the_others_for_more_classes():
     for name in ("ECC", "MH", "MO"):
         assert f"AdaBoost{name}Classifier" in str(raised.value)
     assert "MultiBoostClassifier" in str(raised.value)
-    assert "RBoostRankClassifier" in str(raised.value)
+    assert "RandomBoostClassifier" in str(raised.value)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -646,9 +646,8 @@ def all_outputs(X):
 
 def outputs_of(model, X):
     """Outputs of a model's stumps, (m, T); the model does not scale."""
-    return np.array(
-        [np.where(X[:, s.column] > s.threshold, s.right, s.left) for s in model._hypotheses]
-    ).T
+    stumps = model.model_.ensemble.hypotheses
+    return np.array([np.where(X[:, s.column] > s.threshold, s.right, s.left) for s in stumps]).T
 
 
 MULTIBOOST_CASES = [
@@ -664,8 +663,9 @@ def solved(request):
     """Return a model trained until no constraint is violated, with its problem."""
     loss, nu, k, seed = request.param
     X, y, weight, fresh = overlapping(36, 2, k, seed)
+    full = {"iterations_per_round": None, "solver_options": TIGHT}  # hinge solves a program
     model = MultiBoostClassifier(
-        200, loss=loss, nu=nu, iterations_per_round=None, solver_options=TIGHT, scale=False
+        200, loss=loss, nu=nu, scale=False, **({} if loss == "hinge" else full)
     )
     model.fit(X, y, sample_weight=weight)
     return model, loss, nu, X, y, weight, fresh

@@ -25,9 +25,7 @@ def data(k, seed):
 
 def rank_model(k, seed, **rest):
     rest = {"n_estimators": 8, "n_projections": 50, "correction": "total", **rest}
-    model = RBoostRankClassifier(
-        weak_learner="stump", scale=False, random_state=seed, n_jobs=1, **rest
-    )
+    model = RBoostRankClassifier(scale=False, random_state=seed, n_jobs=1, **rest)
     return model.fit(*data(k, seed))
 
 
@@ -50,8 +48,8 @@ def differences(responses, y):
 
 def rank_matrix(model, X, y):
     """Delta H: one row a pair, one column a weak learner (rank1)."""
-    stumps = model._hypotheses
-    rows = model._projection.rows(stumps.columns.astype(np.int64), (0, X.shape[1]), np.float64)
+    stumps, projection = model.model_.ensemble.hypotheses, model.model_.ensemble.projection
+    rows = projection.rows(stumps.columns.astype(np.int64), (0, X.shape[1]), np.float64)
     values = np.stack([X @ rows_of_class.T for rows_of_class in rows])
     outputs = np.where(values > stumps.thresholds, stumps.right, stumps.left)
     return differences(outputs.astype(float), y)
@@ -62,15 +60,17 @@ def proj_matrix(model, X, y):
 
     With ``selection="code"`` one column a round, of the code that the round chose.
     """
-    stumps = model._hypotheses
+    ensemble = model.model_.ensemble
+    stumps = ensemble.hypotheses
     H = np.where(X[:, stumps.columns] > stumps.thresholds, stumps.right, stumps.left).astype(float)
-    n, T = model._projection.n_projections, len(stumps)
+    n, T = ensemble.projection.n_projections, len(stumps)
     if model.selection == "code":
-        P = model._projection.rows(np.arange(n), (0, T), np.float64)
+        P = ensemble.projection.rows(np.arange(n), (0, T), np.float64)
         return differences(
-            np.stack([H * of_class[model._codes, np.arange(T)] for of_class in P]), y
+            np.stack([H * of_class[ensemble.chosen, np.arange(T)] for of_class in P]),
+            y,
         )
-    P = model._projection.rows(np.arange(n), (0, T), np.float32).astype(float)
+    P = ensemble.projection.rows(np.arange(n), (0, T), np.float32).astype(float)
     return differences(np.stack([H @ of_class.T for of_class in P]), y)
 
 
@@ -236,10 +236,8 @@ def test_proj_does_not_go_on_with_another_selection(first, second, n_projections
 @pytest.mark.parametrize(
     "model",
     [
-        RBoostRankClassifier(30, weak_learner="stump", n_projections=100, correction="total"),
-        RBoostRankClassifier(
-            30, weak_learner="stump", n_projections=100, correction="total", loss="logistic"
-        ),
+        RBoostRankClassifier(30, n_projections=100, correction="total"),
+        RBoostRankClassifier(30, n_projections=100, correction="total", loss="logistic"),
         RBoostProjClassifier(30, n_projections=100, loss="exponential"),
         RBoostProjClassifier(30, n_projections=100),
     ],
@@ -259,7 +257,7 @@ def test_the_objective_falls_with_every_round(kind):
     # with one weight a round; as printed, Algorithm 2 gives a new h the code that w happens to make
     if kind == "rank":
         model = rank_model(4, 2, nu=1e-2, n_estimators=15)
-        penalty = 1e-2 * np.array([w.sum() for w in model._path])
+        penalty = 1e-2 * np.array([w.sum() for w in model.model_.ensemble.path])
     else:
         model = proj_model(4, 2, nu=1e-3, n_estimators=15, selection="code")
         penalty = 0.0  # is in the noted value already
@@ -287,7 +285,7 @@ def calls(monkeypatch):
 
 def test_rank_starts_the_solver_from_the_last_weights(calls):
     model = rank_model(3, 0, nu=1e-3, iterations_per_round=None)
-    assert len(calls) == model.n_estimators_ == len(model._path)
+    assert len(calls) == model.n_estimators_ == len(model.model_.ensemble.path)
     assert calls[0][0].tolist() == [0.0]
     for (start, _), (_, before) in zip(calls[1:], calls[:-1], strict=True):
         np.testing.assert_array_equal(start, [*before, 0.0])
@@ -321,7 +319,7 @@ def test_rank_stops_at_the_smallest_edge(loss):
     for i in range(40):
         signed[np.arange(3) != y[i], i] = -u[i]
         signed[y[i], i] = u[i].sum()
-    P = model._projection.rows(np.arange(50), (0, 4), np.float64)
+    P = model.model_.ensemble.projection.rows(np.arange(50), (0, 4), np.float64)
     largest = 0.0
     for v in range(50):
         values = P[:, v] @ X.T

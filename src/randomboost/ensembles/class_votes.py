@@ -146,7 +146,6 @@ class RoundCodes:
     def __init__(self, projection: GaussianProjection, chosen: NDArray[np.int64]) -> None:
         self.typical = float(np.sqrt(projection.n_projections))
         self._projection = projection
-        self._all = np.arange(projection.n_projections)
         self._block = (0, np.empty((projection.n_classes, projection.n_projections, 0)))
         self._codes = np.empty((max(64, 2 * len(chosen)), projection.n_classes))
         for t, code in enumerate(chosen):
@@ -161,7 +160,8 @@ class RoundCodes:
         start, made = self._block
         if not start <= t < start + made.shape[2]:
             start = t - t % _ROUNDS_AT_A_TIME
-            made = self._projection.rows(self._all, (start, start + _ROUNDS_AT_A_TIME), np.float64)
+            rows = np.arange(self._projection.n_projections)
+            made = self._projection.rows(rows, (start, start + _ROUNDS_AT_A_TIME), np.float64)
             self._block = (start, made)
         return np.ascontiguousarray(made[:, :, t - start])
 
@@ -186,7 +186,7 @@ class RoundCodes:
 
     def offsets(self, moments: NDArray) -> NDArray:
         """Return zeros: a new round has a constraint of its own."""
-        return np.zeros(len(self._all))
+        return np.zeros(self._projection.n_projections)
 
 
 class FreeVotes:

@@ -142,7 +142,9 @@ class CodedVotes(Ensemble):
         chosen = taken.whole("chosen", np.int64, n_rounds)
         need(((chosen >= 0) & (chosen < n_codes)).all(), "a round chose no code")
         coefficients = taken.real("weights", size)
-        path = path_from_arrays(taken, n_rounds)
+        rounds = range(1, n_rounds + 1)
+        sizes = [n_codes if reading == "violation" else t * size // n_rounds for t in rounds]
+        path = path_from_arrays(taken, sizes)
         assert isinstance(reading, str)
         return cls(reading, projection, k, hypotheses, coefficients, path, chosen)
 

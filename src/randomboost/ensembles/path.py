@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..runtime.checked_arrays import Arrays, Taken, ints, need
+from ..runtime.checked_arrays import Arrays, Taken, ints, need, pieces
 
 
 def path_to_arrays(path: Sequence[NDArray]) -> Arrays:
@@ -29,15 +29,15 @@ def path_to_arrays(path: Sequence[NDArray]) -> Arrays:
     }
 
 
-def path_from_arrays(taken: Taken, n_rounds: int) -> list[NDArray]:
+def path_from_arrays(taken: Taken, expected: Sequence[int]) -> list[NDArray]:
     """Return the weights after every round; none where the file has none.
 
     Parameters
     ----------
     taken : Taken
         The arrays.
-    n_rounds : int
-        Number of rounds.
+    expected : sequence of int
+        How many weights there must be after every round.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def path_from_arrays(taken: Taken, n_rounds: int) -> list[NDArray]:
     """
     if "path.sizes" not in taken:
         return []
-    sizes = taken.whole("path.sizes", np.int64, n_rounds)
+    sizes = taken.whole("path.sizes", np.int64, len(expected))
+    need(np.array_equal(sizes, expected), "a round has too many or too few weights")
     values = taken.real("path.weights", None)
-    need((sizes >= 0).all() and sizes.sum() == len(values), "its weights by round do not add up")
-    return np.split(values, np.cumsum(sizes)[:-1])
+    return [values[part] for part in pieces(sizes, len(values), "the weights by round")]

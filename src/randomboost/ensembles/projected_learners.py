@@ -150,7 +150,8 @@ class ProjectedLearners(Ensemble):
         )
         hypotheses = hypotheses_from_arrays(taken, projection.n_projections)
         need(len(hypotheses) == shape.n_rounds, "the number of rounds does not fit")
-        path = path_from_arrays(taken, shape.n_rounds) if described.get("corrective") else None
+        sizes = range(1, shape.n_rounds + 1)
+        path = path_from_arrays(taken, sizes) if described.get("corrective") else None
         weights = taken.real("weights", shape.n_rounds)
         return cls(projection, hypotheses, weights, path, shape.n_features, shape.dtype)
 

@@ -213,6 +213,7 @@ def _new_classifier(header: dict[str, Any]) -> Any:
     need(not unknown, f"it has unknown parameters {unknown}")
     values = {key: decode(value) for key, value in parameters.items()}
     plain = {key: value for key, value in values.items() if not isinstance(value, NotSaved)}
+    need("n_jobs" in plain or "n_jobs" not in values, "'n_jobs' is no number")  # predict needs it
     try:
         check_parameters(kind(**plain))
     except ValueError as error:

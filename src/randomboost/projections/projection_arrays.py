@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..runtime.checked_arrays import Arrays, ModelFileError, Taken, count, floats, ints, need
+from ..runtime.checked_arrays import (
+    Arrays,
+    ModelFileError,
+    Taken,
+    count,
+    floats,
+    ints,
+    need,
+    pieces,
+)
 from .directions import FAMILIES, Directions
 from .matrices import CodedProjection, GaussianProjection, GivenProjection
 
@@ -128,7 +137,7 @@ def directions_from_arrays(described: dict[str, Any], taken: Taken, n_features: 
     sizes = taken.whole("lda.sizes", np.int64, counts.get("lda", 0))
     features = taken.whole("lda.features", np.int32, None)
     coefficients = taken.real("lda.coefficients", len(features))
-    need((sizes >= 0).all() and sizes.sum() == len(features), "its discriminants do not add up")
+    pieces(sizes, len(features), "discriminants")
     need(((features >= 0) & (features < n_features)).all(), "a discriminant looks at no feature")
     starts = np.concatenate([[0], np.cumsum(sizes)])
     lda = sp.csr_array((coefficients, features, starts), shape=(len(sizes), n_features))

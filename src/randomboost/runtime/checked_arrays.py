@@ -151,6 +151,23 @@ class Taken:
         return array
 
 
+def need_tree(inner: NDArray[np.bool_], left: NDArray, right: NDArray) -> None:
+    """Raise where nodes are no tree whose children come after their parents.
+
+    Parameters
+    ----------
+    inner : ndarray of bool of shape (n_nodes,)
+        Which nodes have children; the first one is the root.
+    left, right : ndarray of whole numbers of shape (n_nodes,)
+        The children of those.
+    """
+    parents = np.flatnonzero(inner)
+    children = np.concatenate([left[inner], right[inner]]).astype(np.int64)
+    fine = (children > np.concatenate([parents, parents])).all()
+    need(fine and len(children) == len(inner) - 1, "a node of a tree has no child")
+    need(np.array_equal(np.sort(children), np.arange(1, len(inner))), "a node has two parents")
+
+
 def pieces(sizes: NDArray[np.int64], total: int, what: str) -> list[slice]:
     """Return the parts that sizes cut a whole into.
 
@@ -168,7 +185,8 @@ def pieces(sizes: NDArray[np.int64], total: int, what: str) -> list[slice]:
     list of slice
         The parts.
     """
+    need((sizes >= 0).all(), f"sizes of {what} are negative")
+    need((sizes <= total).all(), f"sizes of {what} do not add up")  # nor does their sum overflow
     ends = np.cumsum(sizes, dtype=np.int64)
-    need(len(sizes) == 0 or (sizes >= 0).all(), f"sizes of {what} are negative")
     need((int(ends[-1]) if len(ends) else 0) == total, f"sizes of {what} do not add up")
     return [slice(int(end - size), int(end)) for end, size in zip(ends, sizes, strict=True)]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..projections.class_codes import N_CODES
-from ..runtime.checked_arrays import Arrays, Taken, floats, ints, need, pieces
+from ..runtime.checked_arrays import Arrays, Taken, floats, ints, need, need_tree, pieces
 from .forest import Tree
 
 
@@ -60,8 +60,9 @@ def forest_from_arrays(taken: Taken, n_columns: int) -> list[Tree]:
     """
     sizes = taken.whole("forest.sizes", np.int64, None)
     need(len(sizes) and (sizes > 0).all(), "a tree has no node")
-    total = int(sizes.sum())
     bits = taken.whole("forest.splits", np.uint8, None)
+    need((sizes <= 8 * len(bits)).all(), "the sizes of trees do not add up")
+    total = int(sizes.sum())
     need(len(bits) == -(-total // 8), "the sizes of trees do not add up")
     split = np.unpackbits(bits, count=total).astype(bool)
     n_splits = int(split.sum())
@@ -89,9 +90,7 @@ def forest_from_arrays(taken: Taken, n_columns: int) -> list[Tree]:
     trees = []
     for part in pieces(sizes, total, "trees"):
         tree = Tree(*(array[part] for array in nodes))
-        inner = tree.columns >= 0
-        order = np.arange(len(tree.columns))
-        fine = (tree.left[inner] > order[inner]) & (tree.left[inner] + 1 < len(order))
-        need(fine.all(), "a node of a tree has no child")
+        left = tree.left.astype(np.int64)
+        need_tree(tree.columns >= 0, left, left + 1)
         trees.append(tree)
     return trees

@@ -7,7 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from ..runtime.checked_arrays import Arrays, ModelFileError, Taken, floats, ints, need, pieces
+from ..runtime.checked_arrays import (
+    Arrays,
+    ModelFileError,
+    Taken,
+    floats,
+    ints,
+    need,
+    need_tree,
+    pieces,
+)
 from .hypotheses import Combination, FittedEstimator, SmallTree, Stump
 
 _SMALL_TREE = tuple(SmallTree.__dataclass_fields__)
@@ -93,11 +102,7 @@ def _unpack_small_trees(taken: Taken, n_columns: int) -> list[FittedEstimator]:
         zip(nodes, pieces(seen, len(columns), "the columns of trees"), strict=True)
     ):
         tree = SmallTree(**{name: values[part] for name, values in fields.items()})
-        order = np.arange(len(tree.features))
-        inner = tree.features >= 0
-        for child in (tree.left, tree.right):
-            fine = (child[inner] > order[inner]) & (child[inner] < len(order))
-            need(fine.all(), "a node of a tree has no child")
+        need_tree(tree.features >= 0, tree.left, tree.right)
         need((tree.features < own.stop - own.start).all(), "a tree looks at no column")
         negative, positive = outputs[place]
         found.append(FittedEstimator(columns[own], tree, float(negative), float(positive)))
