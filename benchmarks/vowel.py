@@ -60,7 +60,7 @@ class FreeSignProj(RBoostProjClassifier):
     """Algorithm 2 without the constraint w >= 0."""
 
     def _make_trainer(self, data: Any, start: Any, seed: int, team: Any) -> Any:
-        settings = super()._make_trainer(data, start, seed, team)._settings
+        settings = super()._settings(seed)
         return FreeSignTrainer(settings, data, start, team)
 
 

@@ -11,7 +11,6 @@ from scipy.special import logsumexp
 
 from randomboost import MultiBoostClassifier
 from randomboost.ensembles import KINDS
-from randomboost.ensembles.base import StumpTable
 from randomboost.projections.class_codes import ABOVE, BELOW
 from randomboost.runtime.checked_arrays import Taken
 from randomboost.runtime.parallel import ThreadTeam
@@ -171,14 +170,14 @@ def tree_outputs(table, values, r):
 def table_scores(tables, data, n_classes):
     """Compute in plain NumPy what `PlainTables` says."""
     views = values_of(tables, data)
-    by_class = tables.n_views > 1 or getattr(tables.members, "codes", None) is not None
+    by_class = tables.n_views > 1 or (tables.trees is not None and tables.trees.codes is not None)
     sums = []
     for r in range(n_classes if by_class else 1):
         values = views[r if tables.n_views > 1 else 0]
-        if isinstance(tables.members, StumpTable):
-            outputs = stump_outputs(tables.members, values)
+        if tables.stumps is not None:
+            outputs = stump_outputs(tables.stumps, values)
         else:
-            outputs = tree_outputs(tables.members, values, r)
+            outputs = tree_outputs(tables.trees, values, r)
             n_rounds = len(outputs) if tables.votes is None else len(tables.votes)
             outputs = outputs.reshape(n_rounds, -1, len(data))
         if tables.votes is None:

@@ -51,7 +51,7 @@ def to_c(
     name : str, default="predict"
         Name of the function, and what all other names begin with.
     directions : {"seed", "table"}, default="seed"
-        Models on Gaussian projections: "seed" makes the directions of the projections anew in
+        Models on Gaussian projections: "seed" makes the directions of the projections again in
         every call, so that the file does not grow with the number of classes; "table" stores
         them, 4 or 8 bytes for each of rounds x classes x features, and is many times as fast.
     encoded : bool, default=False

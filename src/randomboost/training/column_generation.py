@@ -262,7 +262,7 @@ class ColumnTrainer(Trainer):
         """Return the weak classifier, its code and the violation of (logWeak) in round t.
 
         Where w is solved for, no earlier constraint exceeds nu. After a few steps some still do,
-        by as much as a new weak classifier adds; that is for further steps to mend, and must not
+        by as much as a new weak classifier adds; further steps take care of that, and it must not
         decide which code is chosen.
         """
         rng = np.random.default_rng([self._settings.seed, t])
