@@ -170,16 +170,16 @@ def _try_direction(histograms, places, n, totals, rules, room, column, result):
 
 
 @kernel
-def draw_directions(key, n_drawn, drawn):
-    """Fill in `n_drawn` different directions out of ``len(drawn)``, in rising order."""
-    n = len(drawn)
+def draw_directions(key, directions, n_drawn, drawn):
+    """Fill in `n_drawn` different directions out of a range, in rising order."""
+    n = directions[1] - directions[0]
     taken = 0
     bits = np.uint64(0)
     for v in range(n):
         if v & 3 == 0:
             bits = scrambled(key + np.uint64(v) * _LEFT_SALT)
         if (bits & np.uint64(0xFFFF)) * np.uint64(n - v) < np.uint64(n_drawn - taken) << np.uint64(16):
-            drawn[taken] = v
+            drawn[taken] = directions[0] + v
             taken += 1
             if taken == n_drawn:
                 return
@@ -231,7 +231,7 @@ def _make_room(n_pwords, n_bins):
 
 @kernel
 def _search_pieces(
-    bins, rows, words, nodes, keys, totals, rules, n_drawn, n_bins, first_node, work, pieces,
+    bins, rows, words, nodes, keys, totals, rules, directions, n_drawn, n_bins, first_node, work, pieces,
     results,
 ):  # fmt: skip
     """Search pieces of work (node, directions) of a range; the best of every node is noted.
@@ -239,14 +239,14 @@ def _search_pieces(
     ``work[e]`` is the first piece of node ``first_node + e``.
     """
     room = _make_room(words.shape[1], n_bins)
-    drawn = np.empty(bins.shape[1], np.int64)
+    drawn = np.empty(n_drawn, np.int64)
     node = np.searchsorted(work, pieces[0], side="right") - 1
     piece = pieces[0]
     while piece < pieces[1]:
         last = min(work[node + 1], pieces[1])
         if last > piece:
             place = first_node + node
-            draw_directions(keys[place], n_drawn, drawn)
+            draw_directions(keys[place], directions, n_drawn, drawn)
             side = nodes[place, _DEPTH] & 1
             begin = (piece - work[node]) * _PIECE
             end = min((last - work[node]) * _PIECE, n_drawn)
@@ -373,7 +373,8 @@ def _lay_out_work(nodes, first, last, rules, max_depth, n_drawn, work):
 
 @kernel
 def _grow_alone(
-    bins, rows, words, nodes, keys, totals, gains, rules, n_drawn, n_bins, max_leaves, max_depth,
+    bins, rows, words, nodes, keys, totals, gains, rules, directions, n_drawn, n_bins, max_leaves,
+    max_depth,
 ):  # fmt: skip
     """Grow a whole tree; return its number of nodes."""
     chosen = np.empty(max_leaves, np.int64)
@@ -385,7 +386,7 @@ def _grow_alone(
         _lay_out_work(nodes, first, n_nodes, rules, max_depth, n_drawn, work)
         pieces = np.array([0, work[n_nodes - first]])
         _search_pieces(
-            bins, rows, words, nodes, keys, totals, rules, n_drawn, n_bins, first,
+            bins, rows, words, nodes, keys, totals, rules, directions, n_drawn, n_bins, first,
             work[: n_nodes - first + 1], pieces, results[0],
         )  # fmt: skip
         _note_results(nodes, gains, totals, results, first, n_nodes, rules)
@@ -454,6 +455,7 @@ def grow_sketched_tree(
     rows: NDArray[np.uint32],
     words: NDArray[np.int32],
     rules: SketchRules,
+    directions: NDArray[np.int64],
     n_drawn: int,
     key: int,
     team: ThreadTeam,
@@ -463,7 +465,7 @@ def grow_sketched_tree(
     Parameters
     ----------
     bins : ndarray of uint8 of shape (n_samples, n_directions)
-        Bins of all samples along the directions that may be used.
+        Bins of all samples along all directions.
     rows : ndarray of uint32 of shape (2, n)
         The samples to grow the tree on in ``rows[0]``; ``rows[1]`` is room to work in.
     words : ndarray of int32 of shape (2, n_pwords, n, 8)
@@ -471,6 +473,8 @@ def grow_sketched_tree(
         absolute values of every lane must be below 2**31. ``words[1]`` is room to work in.
     rules : SketchRules
         What the tree may look like.
+    directions : ndarray of int64 of shape (2,)
+        The first direction to look at, and the one past the last.
     n_drawn : int
         Directions that are drawn at every node.
     key : int
@@ -491,14 +495,14 @@ def grow_sketched_tree(
     _sum_up(words[0], 0, rows.shape[1], totals[0])
     gains = np.zeros(size)
     limits = np.array([max(rules.ridge, 1e-9), max(rules.min_samples_leaf, 1)], dtype=np.float64)
-    n_drawn = min(n_drawn, bins.shape[1])
+    n_drawn = int(min(n_drawn, directions[1] - directions[0]))
     data = bins, rows, words, nodes, keys, totals
     if team.n_threads == 1 or rows.shape[1] * n_drawn < _ALONE:
         n_nodes = _grow_alone(
-            *data, gains, limits, n_drawn, rules.n_bins, rules.max_leaves, rules.max_depth
+            *data, gains, limits, directions, n_drawn, rules.n_bins, rules.max_leaves, rules.max_depth
         )
     else:
-        n_nodes = _grow_together(*data, gains, limits, n_drawn, rules, team)
+        n_nodes = _grow_together(*data, gains, limits, directions, n_drawn, rules, team)
     nodes, gains = nodes[:n_nodes], gains[:n_nodes]
     leaf = nodes[:, _CHILD] == _NONE
     columns, cuts, left = np.where(leaf, _NONE, nodes[:, :3].T).astype(np.int32)
@@ -514,6 +518,7 @@ def _grow_together(
     totals: NDArray,
     gains: NDArray,
     limits: NDArray,
+    directions: NDArray,
     n_drawn: int,
     rules: SketchRules,
     team: ThreadTeam,
@@ -533,8 +538,8 @@ def _grow_together(
 
             def search(thread: int, parts: list = parts, first: int = first) -> None:
                 _search_pieces(
-                    bins, rows, words, nodes, keys, totals, limits, n_drawn, rules.n_bins, first,
-                    work, np.array(parts[thread]), results[thread],
+                    bins, rows, words, nodes, keys, totals, limits, directions, n_drawn,
+                    rules.n_bins, first, work, np.array(parts[thread]), results[thread],
                 )  # fmt: skip
 
             team.for_each(search, team.n_threads)
