@@ -16,7 +16,7 @@ from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
 from .sketching import SparseScores, exponential
 
-_UNIT = 2.0**36  # sums of weighted probabilities are whole numbers of 1 / _UNIT
+_UNIT = 2.0**32  # sums of weighted probabilities are whole numbers of 1 / _UNIT
 _LARGEST_CODE = 32767  # of a quantised value
 
 
@@ -32,104 +32,164 @@ def find_leaves(bins, columns, cuts, left, numbers, leaves, first, last):
 
 
 @kernel
-def _add_class(r, gradient, hessian, stamp, stamps, sums, touched, n):
-    """Add to the sums of a class; return how many classes there are now."""
+def _derive(scores, n, peak, inverse, scale, p, gradients, hessians):
+    """Probabilities of a sample's classes; gradients and hessians in units."""
+    for t in range(n):
+        p[t] = exponential(scores[t] - peak) * inverse
+    for t in range(n):
+        gradients[t] = np.int64(p[t] * scale)
+        hessians[t] = np.int64((p[t] - p[t] * p[t]) * scale)
+
+
+@kernel
+def _take_off(classes, n, z, scale, shares, gradients, hessians):
+    """Take off what a sample's classes would have if they were not touched."""
+    for t in range(n):
+        p = shares[classes[t]] * z
+        gradients[t] -= np.int64(p * scale)
+        hessians[t] -= np.int64((p - p * p) * scale)
+
+
+@kernel
+def _add(sums, amounts, n):
+    for t in range(n):
+        sums[t] += amounts[t]
+
+
+@kernel
+def _touch(r, stamp, stamps, sums_g, sums_h, touched, n):
+    """Note that a class is one of a leaf; return how many there are."""
     if stamps[r] != stamp:
         stamps[r] = stamp
-        sums[r, 0] = 0
-        sums[r, 1] = 0
+        sums_g[r] = 0
+        sums_h[r] = 0
         touched[n] = r
         n += 1
-    sums[r, 0] += np.int64(np.rint(gradient * _UNIT))
-    sums[r, 1] += np.int64(np.rint(hessian * _UNIT))
+    return n
+
+
+@kernel
+def _scatter(classes, count, gradients, hessians, stamp, stamps, sums_g, sums_h, touched, n):
+    """Add the gradients and hessians of a sample; return how many classes a leaf has now."""
+    for t in range(np.uint64(count)):
+        r = np.uint64(classes[t])
+        old = stamps[r] == stamp
+        stamps[r] = stamp
+        touched[n] = r
+        n += 0 if old else 1
+        sums_g[r] = (sums_g[r] if old else 0) + gradients[t]
+        sums_h[r] = (sums_h[r] if old else 0) + hessians[t]
     return n
 
 
 @kernel
 def _sum_leaf(
-    rows, classes, values, counts, y, weight, normalisers, shares, floor, stamp, stamps, sums,
-    touched, powers, rest,
+    rows, classes, values, counts, y, weight, normalisers, shares, floor, stamp, stamps, sums_g,
+    sums_h, touched, room, rest,
 ):  # fmt: skip
     """Sum up gradients and hessians of a leaf's samples, less those of untouched classes.
 
     ``rest`` are the sums of z and z**2 that make up for them. Returns the number of classes that
     differ from untouched ones.
     """
+    p, gradients, hessians = room
     n = 0
     rest[0] = 0
     rest[1] = 0
     for e in range(len(rows)):
         i = rows[e]
-        peak, total, scale = normalisers[i]
-        inverse = np.float64(weight[i]) / np.float64(total)
-        once = np.float64(1) / np.float64(total)
-        z = np.float64(scale) * once
-        rest[0] += np.int64(np.rint(weight[i] * z * _UNIT))
-        rest[1] += np.int64(np.rint(weight[i] * z * z * _UNIT))
+        peak, inverse = normalisers[i, 0], np.float32(1) / normalisers[i, 1]
+        z = normalisers[i, 2] * inverse
+        scale = weight[i] * np.float32(_UNIT)
         count = counts[i]
-        mine, scores = classes[i], values[i]
-        for t in range(count):
-            powers[t] = exponential(scores[t] - peak)
-        true, own = np.int64(y[i]), np.float64(shares[y[i]]) * z
-        for t in range(count):
-            r = np.int64(mine[t])
-            p = powers[t] * once
-            base = shares[r] * z
-            if r == true:
-                own = p
-            n = _add_class(
-                r, weight[i] * (p - base), weight[i] * (p * (1.0 - p) - base * (1.0 - base)),
-                stamp, stamps, sums, touched, n,
-            )  # fmt: skip
-        more = max(floor - own, 0.0) * (1.0 - own)  # the step of a true class is bounded by this
-        n = _add_class(true, -np.float64(weight[i]), weight[i] * more, stamp, stamps, sums, touched, n)
+        mine, true = classes[i], y[i]
+        _derive(values[i], count, peak, inverse, scale, p, gradients, hessians)
+        own = shares[true] * z
+        if count == len(shares):
+            if n < count:
+                for r in range(count):
+                    n = _touch(r, stamp, stamps, sums_g, sums_h, touched, n)
+            _add(sums_g, gradients, count)
+            _add(sums_h, hessians, count)
+            own = p[true]
+        else:
+            rest[0] += np.int64(z * scale)
+            rest[1] += np.int64(z * z * scale)
+            _take_off(mine, count, z, scale, shares, gradients, hessians)
+            n = _scatter(
+                mine, count, gradients, hessians, stamp, stamps, sums_g, sums_h, touched, n
+            )
+            for t in range(count):
+                own = p[t] if mine[t] == true else own
+            n = _touch(true, stamp, stamps, sums_g, sums_h, touched, n)
+        sums_g[true] -= np.int64(scale)
+        more = max(floor - own, np.float32(0)) * (np.float32(1) - own)
+        sums_h[true] += np.int64(more * scale)  # bounds the step of the true class
     return n
 
 
 @kernel
-def _make_leaf(
-    touched, n, stamp, stamps, sums, rest, shares, order, rules, candidates, gains, steps, out_r,
-    out_v,
-):  # fmt: skip
-    """Choose the classes of a leaf and their steps; return how many."""
-    ridge, rate, most, least_share = rules[0], rules[1], np.int64(rules[2]), rules[3]
+def _choose_classes(touched, n, stamp, stamps, sums_g, sums_h, rest, shares, order, rules, room):
+    """Fill in the classes that may be kept, their gains and steps; return how many."""
+    ridge, most = rules[0], np.int64(rules[2])
+    candidates, gains, steps = room
     z, zz = rest[0] / _UNIT, rest[1] / _UNIT
-    for e in range(n):
-        candidates[e] = touched[e]
-    extra = 0
-    for e in range(len(order)):  # the best of the untouched classes have the largest shares
-        if extra == most or z <= 0.0:
-            break
-        if stamps[order[e]] != stamp:
-            candidates[n + extra] = order[e]
-            extra += 1
     top = 0.0
-    for e in range(n + extra):
-        r = candidates[e]
-        g = shares[r] * z
-        h = g - np.float64(shares[r]) ** 2 * zz
-        if e < n:
-            g += sums[r, 0] / _UNIT
-            h += sums[r, 1] / _UNIT
-        h = max(h, 0.0)
+    for e in range(n):
+        r = touched[e]
+        share = np.float64(shares[r])
+        g = share * z + sums_g[r] / _UNIT
+        h = max(share * z - share * share * zz + sums_h[r] / _UNIT, 0.0)
+        candidates[e] = r
         steps[e] = -g / (h + ridge)
         gains[e] = g * g / (h + ridge)
         top = max(top, gains[e])
-    n += extra
-    least = least_share * top
-    if n > most:
-        least = max(least, np.partition(gains[:n], n - most)[n - most])
+    least = rules[3] * top
     kept = 0
-    chosen = np.empty(n, np.int64)
     for e in range(n):
-        chosen[e] = candidates[e] * np.int64(1 << 32) + e
-    chosen.sort()
-    for e in range(n):
-        place = chosen[e] & np.int64(0xFFFFFFFF)
-        if gains[place] >= least and kept < most and steps[place] != 0.0:
-            out_r[kept] = candidates[place]
-            out_v[kept] = rate * steps[place]
+        candidates[kept], gains[kept], steps[kept] = candidates[e], gains[e], steps[e]
+        kept += gains[e] >= least
+    limit = kept + most
+    for e in range(len(order)):  # the best of the untouched classes have the largest shares
+        r = order[e]
+        share = np.float64(shares[r])
+        g = share * z
+        h = max(g - share * share * zz, 0.0)
+        gain = g * g / (h + ridge)
+        if kept == limit or gain < least or gain <= 0.0:
+            break
+        if stamps[r] != stamp:
+            candidates[kept], gains[kept], steps[kept] = r, gain, -g / (h + ridge)
             kept += 1
+    return kept
+
+
+@kernel
+def _make_leaf(
+    touched, n, stamp, stamps, sums_g, sums_h, rest, shares, order, rules, room, out_r, out_v
+):
+    """Choose the classes of a leaf and their steps; return how many."""
+    rate, most = rules[1], np.int64(rules[2])
+    candidates, gains, steps = room
+    n = _choose_classes(
+        touched, n, stamp, stamps, sums_g, sums_h, rest, shares, order, rules, room
+    )
+    least = 0.0
+    if n > most:
+        least = np.partition(gains[:n], n - most)[n - most]
+    chosen = np.empty(n, np.int64)
+    kept = 0
+    for e in range(n):
+        if gains[e] >= least and steps[e] != 0.0:
+            chosen[kept] = candidates[e] * np.int64(1 << 32) + e
+            kept += 1
+    chosen = chosen[:kept]
+    chosen.sort()
+    kept = min(kept, most)
+    for e in range(kept):
+        place = chosen[e] & np.int64(0xFFFFFFFF)
+        out_r[e] = candidates[place]
+        out_v[e] = rate * steps[place]
     return kept
 
 
@@ -141,19 +201,20 @@ def _make_leaves(
     """Make the vectors of some leaves."""
     n_classes = len(shares)
     stamps = np.full(n_classes, -1, np.int64)
-    sums = np.empty((n_classes, 2), np.int64)
-    touched = np.empty(n_classes, np.int64)
-    candidates = np.empty(n_classes + 1, np.int64)
-    gains, steps = np.empty(n_classes + 1), np.empty(n_classes + 1)
-    powers = np.empty(classes.shape[1], np.float32)
+    sums_g, sums_h = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
+    touched = np.empty(n_classes + 1, np.int64)  # one more is written than there are
+    chosen = np.empty(n_classes + 1, np.int64), np.empty(n_classes + 1), np.empty(n_classes + 1)
+    size = classes.shape[1]
+    room = np.empty(size, np.float32), np.empty(size, np.int64), np.empty(size, np.int64)
+    floor = np.float32(rules[4])
     rest = np.zeros(2, np.int64)
     for leaf in range(first, last):
         n = _sum_leaf(
             rows[starts[leaf] : starts[leaf + 1]], classes, values, counts, y, weight, normalisers,
-            shares, rules[4], leaf, stamps, sums, touched, powers, rest,
+            shares, floor, leaf, stamps, sums_g, sums_h, touched, room, rest,
         )  # fmt: skip
         sizes[leaf] = _make_leaf(
-            touched, n, leaf, stamps, sums, rest, shares, order, rules, candidates, gains, steps,
+            touched, n, leaf, stamps, sums_g, sums_h, rest, shares, order, rules, chosen,
             out_classes[leaf], out_values[leaf],
         )  # fmt: skip
 
