@@ -78,7 +78,6 @@ class SketchSettings:
     largest_step: float = 10.0
     max_bins: int = 64
     seed: int = 0
-    curvature: int = 1
     all_rows: bool = True
     mixed: bool = False
 
@@ -275,9 +274,7 @@ class SketchTrainer:
             scrambled(np.uint64((settings.seed + 0x9E3779B97F4A7C15 * (number + 1)) % 2**64))
         )
         matrix = sketch_matrix(key, n_classes, min(settings.n_sketches, n_classes))
-        sketches = sketch(
-            self._scores, self._y, self._weight, matrix, settings.curvature, team
-        )
+        sketches = sketch(self._scores, self._y, self._weight, matrix, team)
         loss = float(sketches.losses.mean(dtype=np.float64))
         if loss < _SETTLED:
             return "all samples are fitted"

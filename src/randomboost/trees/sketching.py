@@ -25,6 +25,7 @@ SKETCH_STREAM = 5  # random matrices that sketch gradients
 _GROWTH = 1.5  # by which the room for touched classes grows
 _LARGEST = 30  # sums of absolute values stay below two to this power
 _LOG2_E, _LN2_HIGH, _LN2_LOW = np.float32(1.44269504), np.float32(0.693359375), np.float32(-2.12194440e-4)
+_LEAST_TRACE = np.float32(1e-6)  # of the hessian of a sample
 _LEAST_EXPONENT = np.float32(-87.0)
 
 
@@ -296,7 +297,7 @@ def softmax_row(classes, values, n, prior_scores, shares, top_prior, powers):
 @kernel
 def _sketch(
     classes, values, counts, y, weight, prior_scores, shares, top_prior, matrix, offset, square,
-    kind, normalisers, gradients, curvatures, losses, first, last,
+    normalisers, gradients, curvatures, losses, first, last,
 ):  # fmt: skip
     """Softmax, sketched gradients, curvature and loss of samples.
 
@@ -331,12 +332,8 @@ def _sketch(
             gradients[i, j] = weight[i] * (sums[j] * inverse - matrix[true, j])
         p = min(own * inverse, np.float32(1))
         losses[i] = -math.log(max(p, np.float32(1e-37))) * weight[i]
-        if kind == 0:
-            curvatures[i] = weight[i] * max(np.float32(1) - squares * inverse * inverse, np.float32(1e-6))
-        elif kind == 1:
-            curvatures[i] = weight[i] * max(np.float32(1) - p, np.float32(1e-6))
-        else:
-            curvatures[i] = weight[i]
+        trace = np.float32(1) - squares * inverse * inverse
+        curvatures[i] = weight[i] * max(trace, _LEAST_TRACE)
 
 
 class Sketches(NamedTuple):
@@ -347,7 +344,7 @@ class Sketches(NamedTuple):
     gradients : ndarray of float32 of shape (n_samples, n_sketches)
         Sketched gradients.
     curvatures : ndarray of float32 of shape (n_samples,)
-        Curvature of every sample.
+        Trace of the hessian of every sample.
     losses : ndarray of float32 of shape (n_samples,)
         Weighted cross-entropy of every sample.
     normalisers : ndarray of float32 of shape (n_samples, 3)
@@ -390,7 +387,6 @@ def sketch(
     y: NDArray[np.int64],
     weight: NDArray[np.float32],
     matrix: NDArray[np.float32],
-    curvature: int,
     team: ThreadTeam,
 ) -> Sketches:
     """Return sketched gradients of the cross-entropy, and what else a round needs.
@@ -405,8 +401,6 @@ def sketch(
         Weights of the samples.
     matrix : ndarray of float32 of shape (n_classes, n_sketches)
         The sketching matrix.
-    curvature : int
-        0: trace of softmax's hessian; 1: ``1 - p`` of the true class; 2: 1.
     team : ThreadTeam
         Threads.
 
@@ -429,7 +423,7 @@ def sketch(
     def work(first: int, last: int) -> None:
         _sketch(
             scores.classes, scores.values, scores.counts, y, weight, prior.scores, prior.shares,
-            top, matrix, offset, square, curvature, out.normalisers, out.gradients,
+            top, matrix, offset, square, out.normalisers, out.gradients,
             out.curvatures, out.losses, first, last,
         )  # fmt: skip
 
