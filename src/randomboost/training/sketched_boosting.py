@@ -344,6 +344,10 @@ class SketchTrainer:
             return None
         return cross_entropy(self._val_scores, self._y_val, self._val_weight, self._team)
 
+    def validation_scores(self) -> NDArray[np.float32]:
+        """Return the scores of all classes on the validation part, (n_classes, n_val)."""
+        return self._val_scores.dense()
+
     def validation_error(self) -> float | None:
         """Return the weighted share of wrong predictions on the validation part."""
         if self._val is None:
