@@ -8,14 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from randomboost.runtime.parallel import ThreadTeam
 from randomboost.trees import sketched_growth
-from randomboost.trees.sketched_growth import (
-    SketchRules,
-    draw_directions,
-    grow_sketched_tree,
-    lower_half,
-    packed,
-    upper_half,
-)
+from randomboost.trees.sketched_growth import SketchRules, grow_sketched_tree
+from randomboost.trees.sketched_search import draw_directions, lower_half, packed, upper_half
 
 ONE, THREE = ThreadTeam(1), ThreadTeam(3)
 
@@ -110,7 +104,11 @@ def test_packed_numbers_come_back():
 @pytest.mark.parametrize("q", [1, 4, 6, 7, 15])
 @pytest.mark.parametrize(
     "rules",
-    [SketchRules(20, 50, 1, 30.0, 16), SketchRules(64, 3, 1, 1.0, 16), SketchRules(9, 50, 20, 0.0, 16)],
+    [
+        SketchRules(20, 50, 1, 30.0, 16),
+        SketchRules(64, 3, 1, 1.0, 16),
+        SketchRules(9, 50, 20, 0.0, 16),
+    ],
 )
 def test_tree_is_that_of_plain_code(q, rules):
     bins, numbers = made_samples(q=q)

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import log_softmax, softmax
 
 from randomboost.runtime.parallel import ThreadTeam
-from randomboost.trees.sketched_growth import lower_half, upper_half
+from randomboost.trees.sketched_search import lower_half, upper_half
 from randomboost.trees.sketching import (
     DENSE,
     SparseScores,
@@ -145,17 +145,27 @@ def test_words_hold_rounded_sketches(q):
     assert 2**28 < upper[:, 0].sum() < 2**31
 
 
+def dense_sums(dense, y, weight, rows, rules):
+    """Sums of gradients and hessians of every class in one leaf."""
+    p = softmax(dense[rows].astype(np.float64), axis=1)
+    true = np.eye(dense.shape[1], dtype=bool)[y[rows]]
+    bounded = np.maximum(p, 1 / rules.largest_step) * (1 - p)
+    hessians = np.where(true, bounded, p * (1 - p))
+    weights = weight[rows, None]
+    return (weights * (p - true)).sum(axis=0), (weights * hessians).sum(axis=0)
+
+
 def dense_steps(dense, y, weight, rows, rules):
     """Newton's step of every class in one leaf, and its gain."""
-    k = dense.shape[1]
-    p = softmax(dense[rows].astype(np.float64), axis=1)
-    true = np.eye(k, dtype=bool)[y[rows]]
-    hessians = p * (1 - p)
-    bounded = np.maximum(p, 1 / rules.largest_step) * (1 - p)
-    hessians = np.where(true, bounded, hessians)
-    g = (weight[rows, None] * (p - true)).sum(axis=0)
-    h = (weight[rows, None] * hessians).sum(axis=0)
+    g, h = dense_sums(dense, y, weight, rows, rules)
     return -rules.rate * g / (h + rules.ridge), g**2 / (h + rules.ridge)
+
+
+def gain_on(dense, y, weight, inner, outer, rules):
+    """What the steps learnt from some samples gain on others."""
+    steps, _ = dense_steps(dense, y, weight, inner, rules)
+    g, h = dense_sums(dense, y, weight, outer, rules)
+    return -(g * steps + h * steps**2 / 2).sum()
 
 
 @settings(deadline=None, max_examples=25)
@@ -169,9 +179,11 @@ def test_leaves_are_newton_steps(k, s, most, seed):
     sketches = sketch(scores, y, weight, np.ones((k, 1), dtype=np.float32), ONE)
     places = rng.integers(0, n_leaves, m).astype(np.int32)
     rules = LeafRules(0.7, 0.1, s, 0.0, 10.0)
-    rows = np.flatnonzero(rng.random(m) < 0.8).astype(np.uint32)
-    data = scores, sketches.normalisers, y, weight, places
-    leaves = make_leaves(*data, rows, n_leaves, rules, ONE)
+    taken = rng.random(m) < 0.6
+    data = scores, sketches.normalisers, y, weight, places, taken, n_leaves, rules
+    leaves, gains_of_tree = make_leaves(*data, ONE)
+    rows = np.arange(m)
+    expected = np.zeros(2)
     for leaf in range(n_leaves):
         part = slice(leaves.starts[leaf], leaves.starts[leaf + 1])
         classes = leaves.classes[part].astype(int)
@@ -179,14 +191,20 @@ def test_leaves_are_newton_steps(k, s, most, seed):
         members = rows[places[rows] == leaf]
         if not len(members):
             continue
+        inner, outer = members[taken[members]], members[~taken[members]]
+        if len(outer):
+            expected += [gain_on(dense, y, weight, inner, part, rules) for part in (inner, outer)]
         steps, gains = dense_steps(dense, y, weight, members, rules)
         assert_allclose(leaves.values[part], steps[classes], atol=float(leaves.unit) + 1e-5)
         assert len(classes) == min(s, k)
         left_out = np.setdiff1d(np.arange(k), classes)
         if len(left_out):
             assert gains[left_out].max() <= gains[classes].min() * (1 + 1e-4) + 1e-9
-    shuffled = rng.permutation(rows).astype(np.uint32)
-    for one, other in zip(leaves, make_leaves(*data, shuffled, n_leaves, rules, THREE), strict=True):
+    if k <= DENSE:  # else classes that no sample of a leaf touched are not counted
+        assert_allclose(gains_of_tree, expected, rtol=1e-3, atol=1e-4)
+    again, other_gains = make_leaves(*data, THREE)
+    assert_array_equal(other_gains, gains_of_tree)
+    for one, other in zip(leaves, again, strict=True):
         assert_array_equal(one, other)
 
 
@@ -196,7 +214,8 @@ def test_classes_that_gain_little_are_left_out():
     y, weight = rng.integers(0, 20, 60), np.ones(60, dtype=np.float32)
     sketches = sketch(scores, y, weight, np.ones((20, 1), dtype=np.float32), ONE)
     rules = LeafRules(1.0, 0.1, 20, 0.2, 10.0)
-    places, rows = np.zeros(60, dtype=np.int32), np.arange(60, dtype=np.uint32)
-    leaves = make_leaves(scores, sketches.normalisers, y, weight, places, rows, 1, rules, ONE)
+    places, rows = np.zeros(60, dtype=np.int32), np.arange(60)
+    data = scores, sketches.normalisers, y, weight, places, rows < 60, 1, rules
+    leaves, _ = make_leaves(*data, ONE)
     _, gains = dense_steps(dense, y, weight, rows, rules)
     assert_array_equal(leaves.classes, np.flatnonzero(gains >= 0.2 * gains.max()))

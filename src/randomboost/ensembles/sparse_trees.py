@@ -289,9 +289,7 @@ class SparseTrees(Sequence[SparseTree]):
         first = int((self.columns[: self.starts[t]] < 0).sum())
         ends = self.leaf_starts[first : first + int((columns < 0).sum()) + 1]
         entries = slice(ends[0], ends[-1])
-        leaves = Leaves(
-            ends - ends[0], self.classes[entries], self.codes[entries], self.units[t]
-        )
+        leaves = Leaves(ends - ends[0], self.classes[entries], self.codes[entries], self.units[t])
         return SparseTree(
             columns, self.thresholds[nodes], self.left[nodes], self.gains[nodes], leaves
         )

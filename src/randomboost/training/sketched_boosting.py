@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..ensembles.sparse_trees import SparseTree, SparseTrees
-from ..projections.directions import Directions, project
+from ..projections.directions import Directions, find_discriminants, project
 from ..runtime.compiling import kernel
 from ..runtime.memory import check_memory
 from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import scrambled
 from ..trees.binning import bin_values, find_edges
-from ..trees.sketched_growth import WORDS, SketchedTree, SketchRules, grow_sketched_tree
+from ..trees.sketched_growth import SketchedTree, SketchRules, grow_sketched_tree
+from ..trees.sketched_search import WORDS
 from ..trees.sketching import (
     SparseScores,
     cross_entropy,
@@ -27,11 +28,15 @@ from ..trees.sketching import (
 )
 from ..trees.sparse_leaves import LeafRules, Leaves, find_leaves, make_leaves
 
-_FLOOR = 0.5  # part of a family's share that does not depend on what its trees gained
+_FLOOR = 0.05  # part of a family's share that does not depend on what its trees gained
 _MEMORY = 0.95  # how slowly what the families gained is forgotten
 _BLOCK_BYTES = 1 << 26  # values of the directions that are binned together
 _TILE = 64  # samples and directions that are transposed together
 _SETTLED = 1e-7  # mean loss at which nothing is left to learn
+_LARGE = 10_000  # samples
+_FEW_CLASSES, _MANY_CLASSES = 30, 400
+_COUNTS = {"sparse": 300, "gaussian": 100, "lda": 150}  # directions beside the single features
+_MOST_BYTES = 1 << 28  # of the bins, beyond which there are fewer directions
 _LEAST_DRAWN = 4  # directions that are drawn at a node, where there are as many
 
 
@@ -51,6 +56,8 @@ class SketchSettings:
         Share of the samples that a tree is grown on.
     max_features : float
         Share of a family's directions that is drawn at a node.
+    max_drawn : int
+        Most directions that are drawn at a node.
     n_sketches : int
         Number q of random projections of the gradients.
     leaf_classes : int
@@ -63,23 +70,95 @@ class SketchSettings:
         Number of bins.
     seed : int
         Seed of all draws.
+    focus : float
+        How strongly families of directions that gain more are preferred.
     """
 
     learning_rate: float = 0.1
     max_leaves: int = 64
     max_depth: int = 64
     min_samples_leaf: int = 1
-    ridge: float = 1.0
+    ridge: float = 0.3
     subsample: float = 0.7
     max_features: float = 0.3
+    max_drawn: int = 40
     n_sketches: int = 6
     leaf_classes: int = 32
-    least_share: float = 1e-3
+    least_share: float = 0.01
     largest_step: float = 10.0
     max_bins: int = 64
     seed: int = 0
-    all_rows: bool = True
-    mixed: bool = False
+    focus: float = 12.0
+
+
+    @classmethod
+    def choose(
+        cls, n_samples: int, n_features: int, n_classes: int, seed: int = 0, **given: Any
+    ) -> SketchSettings:
+        """Return settings for data of a given size.
+
+        Parameters
+        ----------
+        n_samples, n_features, n_classes : int
+            Size of the training data.
+        seed : int
+            Seed of all draws.
+        **given
+            Settings that are to differ.
+
+        Returns
+        -------
+        SketchSettings
+            The settings.
+        """
+        leaves = max(n_samples // 64, min(3 * n_classes, n_samples // 16))
+        large, many = n_samples >= _LARGE, n_classes > _MANY_CLASSES
+        chosen: dict[str, Any] = {
+            "learning_rate": 0.12,
+            "max_leaves": min(max(leaves, 24), 1024),
+            "min_samples_leaf": 10 if many else 1,
+            "ridge": 0.1 if many else 0.3,
+            "subsample": 0.7,
+            "max_features": 0.5 if large else 0.3,
+            "max_drawn": min(max(n_features // 2, 16), 64) if large else 40,
+            "n_sketches": 6 if n_classes <= _FEW_CLASSES else 30 if many else 14,
+            "leaf_classes": 32,
+            "least_share": 0.01,
+            "max_bins": 255 if n_samples >= _LARGE // 2 else 64,
+            "focus": 60.0 if large else 12.0,
+            "seed": seed,
+        }
+        return cls(**{**chosen, **given})
+
+
+def choose_directions(
+    X: Any, y: NDArray[np.int64], sample_weight: NDArray, seed: int
+) -> Directions:
+    """Return the directions that sketched trees choose from.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+        Scaled data.
+    y : ndarray of int64
+        Class numbers.
+    sample_weight : ndarray
+        Weights.
+    seed : int
+        Seed of the random families.
+
+    Returns
+    -------
+    Directions
+        Every feature by itself, and mixtures where there are two features or more.
+    """
+    m, d = X.shape
+    part = min(1.0, max(0.1, (_MOST_BYTES / m - d) / sum(_COUNTS.values())))
+    counts = {"axis": d}
+    if d > 1:
+        counts |= {name: round(part * count) for name, count in _COUNTS.items()}
+    lda = find_discriminants(X, y, sample_weight, seed, counts.get("lda", 0))
+    return Directions(seed, d, counts, None, lda)
 
 
 @kernel
@@ -204,12 +283,10 @@ class SketchTrainer:
         self._planes, self._words = planes, np.empty(2 * planes * m * WORDS, dtype=np.int64)
         self._trees: list[SparseTree] = []
         n_families = len(directions.weights)
-        self._due, self._earned, self._tries = np.zeros((3, n_families))
+        self._due, self._earned, self._tries, self._known = np.zeros((4, n_families))
         self._val: Any = None
         if X_val is not None:
-            self._val = BinnedData(
-                X_val, directions, settings.max_bins, team, self._data.edges
-            )
+            self._val = BinnedData(X_val, directions, settings.max_bins, team, self._data.edges)
             self._y_val = np.ascontiguousarray(y_val, dtype=np.int64)
             self._val_weight = np.ones(len(self._y_val)) if val_weight is None else val_weight
             self._val_scores = SparseScores(self._prior, len(self._y_val))
@@ -218,7 +295,7 @@ class SketchTrainer:
 
     def _go_on_from(self, start: SparseTrees) -> None:
         """Take over the trees of a model, as if they had been grown here."""
-        self._due, self._earned, self._tries = start.state.copy()
+        self._due, self._earned, self._tries, self._known = start.state.copy()
         for tree in start:
             self._trees.append(tree)
             cuts = np.zeros(len(tree.columns), dtype=np.int32)
@@ -261,18 +338,25 @@ class SketchTrainer:
         wanted = self._directions.weights
         if self._tries.min() > 0:
             earned = self._earned / self._tries
-            wanted = wanted * (_FLOOR + (1 - _FLOOR) * earned / max(earned.mean(), 1e-30))
+            behind = (earned - earned.max()) / max(float(self._known[0]), 1e-30)
+            wanted = wanted * (_FLOOR + (1 - _FLOOR) * np.exp(self._settings.focus * behind))
         self._due += wanted / wanted.sum()
         return int(self._due.argmax())
+
+    def _credit(self, family: int, known: float, gain: float) -> None:
+        """Note what a tree gained on the samples it was grown on, and on the others."""
+        self._due[family] -= 1
+        self._earned[family] = _MEMORY * self._earned[family] + gain
+        self._tries[family] = _MEMORY * self._tries[family] + 1
+        memory = _MEMORY if self._trees else 0.0
+        self._known = memory * self._known + (1 - memory) * known
 
     def step(self) -> dict[str, float] | str:
         """Run one round; return its loss and gain, or why there is no further round."""
         settings, team = self._settings, self._team
         n_classes = len(self._prior.scores)
         number = len(self._trees)
-        key = int(
-            scrambled(np.uint64((settings.seed + 0x9E3779B97F4A7C15 * (number + 1)) % 2**64))
-        )
+        key = int(scrambled(np.uint64((settings.seed + 0x9E3779B97F4A7C15 * (number + 1)) % 2**64)))
         matrix = sketch_matrix(key, n_classes, min(settings.n_sketches, n_classes))
         sketches = sketch(self._scores, self._y, self._weight, matrix, team)
         loss = float(sketches.losses.mean(dtype=np.float64))
@@ -285,9 +369,9 @@ class SketchTrainer:
         pair = np.stack([rows, rows])
         family = self._family()
         starts = self._directions.starts
-        bounds = starts[[0, -1]] if settings.mixed else starts[family : family + 2]
+        bounds = starts[family : family + 2]
         size = int(bounds[1] - bounds[0])
-        n_drawn = max(min(size, _LEAST_DRAWN), round(settings.max_features * size))
+        n_drawn = max(_LEAST_DRAWN, min(round(settings.max_features * size), settings.max_drawn))
         rules = SketchRules(
             settings.max_leaves,
             settings.max_depth,
@@ -295,19 +379,15 @@ class SketchTrainer:
             settings.ridge / unit_h,
             settings.max_bins,
         )
-        grown = grow_sketched_tree(
-            self._data.bins, pair, words, rules, bounds, n_drawn, key, team
-        )
+        grown = grow_sketched_tree(self._data.bins, pair, words, rules, bounds, n_drawn, key, team)
         if len(grown.columns) == 1:
             return "no tree separates any two samples"
         gain = float(grown.gains.sum()) * unit_g**2 / unit_h
-        self._due[family] -= 1
-        self._earned[family] = _MEMORY * self._earned[family] + gain / max(loss, 1e-30)
-        self._tries[family] = _MEMORY * self._tries[family] + 1
         places = self._places(self._data.bins, grown)
-        learnt = np.arange(len(self._y), dtype=np.uint32) if settings.all_rows else rows
-        vectors = make_leaves(
-            self._scores, sketches.normalisers, self._y, self._weight, places, learnt,
+        taken = np.zeros(len(self._y), dtype=np.bool_)
+        taken[rows] = True
+        vectors, gains = make_leaves(
+            self._scores, sketches.normalisers, self._y, self._weight, places, taken,
             int((grown.columns < 0).sum()),
             LeafRules(
                 settings.ridge, settings.learning_rate, settings.leaf_classes,
@@ -315,6 +395,9 @@ class SketchTrainer:
             ),
             team,
         )  # fmt: skip
+        n_others = len(self._y) - len(rows)
+        known = gains[0] / len(rows) if n_others else gain / len(rows)
+        self._credit(family, known / loss, gains[1] / n_others / loss if n_others else known / loss)
         self._scores.add(places, vectors.starts, vectors.classes, vectors.values, team)
         if self._val is not None:
             self._add(self._val_scores, self._val.bins, grown, vectors)
@@ -333,7 +416,7 @@ class SketchTrainer:
         """Return the fitted trees, all of them or those of the first rounds."""
         trees = self._trees[:n_rounds]
         whole = len(trees) == len(self._trees)
-        state = np.array([self._due, self._earned, self._tries])
+        state = np.array([self._due, self._earned, self._tries, self._known])
         return SparseTrees.pack(
             self._directions, trees, self._prior.scores, state if whole else 0 * state
         )

@@ -1,10 +1,9 @@
 """Growing one tree with vector leaves on the samples, by sketches of their gradients.
 
-A sample is a few whole numbers: its curvature, its count 1, and q sketches of its gradient, two
-of which share a word, so that a histogram adds both at once and without error. Splits are searched in histograms of the words over the bins of some directions that
-are drawn at every node. The tree is grown best first in waves: of the leaves that can be split,
-the better half is split together, so that threads share the work of a wave. All sums are whole
-numbers, so neither the threads nor the order of the samples change a tree.
+Splits are searched along some directions that are drawn at every node (see `sketched_search`). The
+tree is grown best first in waves: of the leaves that can be split, the better half is split
+together, so that threads share the work of a wave. All sums are whole numbers, so neither the
+threads nor the order of the samples change a tree.
 """
 
 from __future__ import annotations
@@ -17,216 +16,22 @@ from numpy.typing import NDArray
 from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import scrambled
+from .sketched_search import (
+    WORDS,
+    draw_directions,
+    lower_half,
+    make_room,
+    search_cuts,
+    upper_half,
+)
 
-WORDS = 4  # words of a plane
 _COLUMN, _CUT, _CHILD, _BEGIN, _MIDDLE, _END, _DEPTH = 0, 1, 2, 3, 4, 5, 6
 _PLACES = 7  # columns of a table of nodes
 _NONE = -1
-_SMALL = 2  # a node with fewer samples than bins / _SMALL has its bins noted in a bit set
 _ALONE = 150_000  # samples times drawn directions below which one thread grows the tree
 _PIECE = 8  # directions of a node that are one piece of work
 _SPLIT_COST = 400  # what a search costs beside its samples, in samples times directions
 _LEFT_SALT, _RIGHT_SALT = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03)
-_HALF = np.int64(32)
-_DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)  # its 6-bit windows all differ: they tell a bit's place
-_BIT_PLACES = np.zeros(64, dtype=np.int64)
-for _place in range(64):
-    _BIT_PLACES[((0x03F79D71B4CB0A89 << _place) & 0xFFFFFFFFFFFFFFFF) >> 58] = _place
-
-
-@kernel
-def packed(upper, lower):
-    """Two whole numbers in one word, so that sums of words are sums of both."""
-    return (np.int64(upper) << _HALF) + np.int64(lower)
-
-
-@kernel
-def lower_half(word):
-    """The lower number of a word, |number| < 2**31."""
-    return (word << _HALF) >> _HALF
-
-
-@kernel
-def upper_half(word):
-    """The upper number of a word."""
-    return (word - lower_half(word)) >> _HALF
-
-
-@kernel
-def _fill(bins, c1, h1, rows, words, begin, end):
-    """Add samples to the histogram of one direction."""
-    for p in range(np.uint64(begin), np.uint64(end)):
-        b = np.uint64(bins[np.uint64(rows[p]), c1])
-        h1[b, 0] += words[p, 0]
-        h1[b, 1] += words[p, 1]
-        h1[b, 2] += words[p, 2]
-        h1[b, 3] += words[p, 3]
-
-
-@kernel
-def _fill_four(bins, c1, c2, c3, c4, h1, h2, h3, h4, rows, words, begin, end):
-    """Add samples to the histograms of four directions."""
-    for p in range(np.uint64(begin), np.uint64(end)):
-        of_row = bins[np.uint64(rows[p])]
-        b1, b2 = np.uint64(of_row[c1]), np.uint64(of_row[c2])
-        b3, b4 = np.uint64(of_row[c3]), np.uint64(of_row[c4])
-        w0, w1, w2, w3 = words[p, 0], words[p, 1], words[p, 2], words[p, 3]
-        h1[b1, 0] += w0
-        h1[b1, 1] += w1
-        h1[b1, 2] += w2
-        h1[b1, 3] += w3
-        h2[b2, 0] += w0
-        h2[b2, 1] += w1
-        h2[b2, 2] += w2
-        h2[b2, 3] += w3
-        h3[b3, 0] += w0
-        h3[b3, 1] += w1
-        h3[b3, 2] += w2
-        h3[b3, 3] += w3
-        h4[b4, 0] += w0
-        h4[b4, 1] += w1
-        h4[b4, 2] += w2
-        h4[b4, 3] += w3
-
-
-@kernel
-def _note_bins(bins, column, rows, begin, end, noted, places):
-    """Fill in the places of the bins that are in use, rising; return how many there are."""
-    for p in range(np.uint64(begin), np.uint64(end)):
-        b = np.uint64(bins[np.uint64(rows[p]), column])
-        noted[b >> np.uint64(6)] |= np.uint64(1) << (b & np.uint64(63))
-    n = 0
-    for word in range(len(noted)):
-        left = noted[word]
-        noted[word] = np.uint64(0)
-        while left:
-            lowest = left & (np.uint64(0) - left)
-            places[n] = word * 64 + _BIT_PLACES[(lowest * _DE_BRUIJN) >> np.uint64(58)]
-            n += 1
-            left ^= lowest
-    return n
-
-
-@kernel
-def _sum_left(histogram, places, n, sums):
-    """Sum up the words left of every cut; clear the histogram."""
-    w0 = w1 = w2 = w3 = np.int64(0)
-    zero = np.int64(0)
-    for e in range(n):
-        b = np.uint64(places[e])
-        w0, w1 = w0 + histogram[b, 0], w1 + histogram[b, 1]
-        w2, w3 = w2 + histogram[b, 2], w3 + histogram[b, 3]
-        histogram[b, 0] = zero
-        histogram[b, 1] = zero
-        histogram[b, 2] = zero
-        histogram[b, 3] = zero
-        sums[0, e] = w0
-        sums[1, e] = w1
-        sums[2, e] = w2
-        sums[3, e] = w3
-
-
-@kernel
-def _add_squares(words, total, n, low, high):
-    """Add the squares of two sketches on both sides of every cut."""
-    upper, lower = np.float64(upper_half(total)), np.float64(lower_half(total))
-    for e in range(n):
-        a, b = np.float64(upper_half(words[e])), np.float64(lower_half(words[e]))
-        low[e] += a * a + b * b
-        high[e] += (upper - a) * (upper - a) + (lower - b) * (lower - b)
-
-
-@kernel
-def _find_gains(words, total, n, rules, low, high, gains):
-    """Gain of every cut, from the words of curvature and count."""
-    ridge, least = rules[0], rules[1]
-    curvature, count = np.float64(upper_half(total)), np.float64(lower_half(total))
-    for e in range(n):
-        h, m = np.float64(upper_half(words[e])), np.float64(lower_half(words[e]))
-        gain = low[e] / (h + ridge) + high[e] / (curvature - h + ridge)
-        gains[e] = gain if (m >= least) & (count - m >= least) else 0.0
-
-
-@kernel
-def _try_direction(histograms, places, n, totals, rules, room, column, result):
-    """Find the best cut of one direction; clear its histograms."""
-    sums, low, high, gains = room
-    for e in range(n):
-        low[e] = 0.0
-        high[e] = 0.0
-    for plane in range(len(histograms) - 1, -1, -1):  # the first one is the last: it has the rest
-        _sum_left(histograms[plane], places, n, sums)
-        for word in range(1 if plane == 0 else 0, WORDS):
-            _add_squares(sums[word], totals[plane, word], n, low, high)
-    _find_gains(sums[0], totals[0, 0], n, rules, low, high, gains)
-    best, place = result[0], _NONE
-    for e in range(n - 1):
-        if gains[e] > best:
-            best = gains[e]
-            place = e
-    if place >= 0:
-        result[0], result[1], result[2] = best, column, places[place]
-        result[3] = lower_half(sums[0, place])
-
-
-@kernel
-def draw_directions(key, directions, n_drawn, drawn):
-    """Fill in `n_drawn` different directions out of a range, in rising order."""
-    n = directions[1] - directions[0]
-    taken = 0
-    bits = np.uint64(0)
-    for v in range(n):
-        if v & 3 == 0:
-            bits = scrambled(key + np.uint64(v) * _LEFT_SALT)
-        if (bits & np.uint64(0xFFFF)) * np.uint64(n - v) < np.uint64(n_drawn - taken) << np.uint64(16):
-            drawn[taken] = directions[0] + v
-            taken += 1
-            if taken == n_drawn:
-                return
-        bits >>= np.uint64(16)
-
-
-@kernel
-def _search_piece(bins, rows, words, begin, end, totals, columns, rules, room, result):
-    """Find the best cut of a node along some directions; ``result``: gain, direction, cut, left."""
-    histograms, places, noted, rest = room
-    n_pwords, n_bins = histograms.shape[1:3]
-    small = (end - begin) * _SMALL < n_bins
-    for start in range(0, len(columns), 4):
-        stop = min(start + 4, len(columns))
-        for plane in range(n_pwords):
-            part = words[plane]
-            if stop - start == 4:
-                c1, c2, c3, c4 = columns[start : start + 4]
-                _fill_four(
-                    bins, c1, c2, c3, c4, histograms[0, plane], histograms[1, plane],
-                    histograms[2, plane], histograms[3, plane], rows, part, begin, end,
-                )  # fmt: skip
-            else:
-                for v in range(start, stop):
-                    _fill(bins, columns[v], histograms[v - start, plane], rows, part, begin, end)
-        for v in range(start, stop):
-            n = n_bins
-            if small:
-                n = _note_bins(bins, columns[v], rows, begin, end, noted, places)
-            _try_direction(
-                histograms[v - start], places, n, totals, rules, rest, columns[v], result
-            )
-            if small:  # the places of all bins again
-                for e in range(n):
-                    places[e] = e
-
-
-@kernel
-def _make_room(n_pwords, n_bins):
-    """Arrays that a search works with."""
-    places = np.empty(n_bins, np.int64)
-    for b in range(n_bins):
-        places[b] = b
-    sums = np.empty((WORDS, n_bins), np.int64)
-    rest = sums, np.empty(n_bins), np.empty(n_bins), np.empty(n_bins)
-    histograms = np.zeros((4, n_pwords, n_bins, WORDS), np.int64)
-    return histograms, places, np.zeros((n_bins + 63) // 64, np.uint64), rest
 
 
 @kernel
@@ -238,7 +43,7 @@ def _search_pieces(
 
     ``work[e]`` is the first piece of node ``first_node + e``.
     """
-    room = _make_room(words.shape[1], n_bins)
+    room = make_room(words.shape[1], n_bins)
     drawn = np.empty(n_drawn, np.int64)
     node = np.searchsorted(work, pieces[0], side="right") - 1
     piece = pieces[0]
@@ -250,7 +55,7 @@ def _search_pieces(
             side = nodes[place, _DEPTH] & 1
             begin = (piece - work[node]) * _PIECE
             end = min((last - work[node]) * _PIECE, n_drawn)
-            _search_piece(
+            search_cuts(
                 bins, rows[side], words[side], nodes[place, _BEGIN], nodes[place, _END],
                 totals[place], drawn[begin:end], rules, room, results[node],
             )  # fmt: skip
@@ -301,7 +106,9 @@ def _part_nodes(bins, rows, words, nodes, keys, totals, chosen, n_before, first,
         _part_node(bins, rows, words, nodes[node])
         child = n_before + 2 * e
         side = (nodes[node, _DEPTH] & 1) ^ 1
-        smaller = nodes[node, _MIDDLE] - nodes[node, _BEGIN] > nodes[node, _END] - nodes[node, _MIDDLE]
+        smaller = (
+            nodes[node, _MIDDLE] - nodes[node, _BEGIN] > nodes[node, _END] - nodes[node, _MIDDLE]
+        )
         for which in range(2):
             nodes[child + which, _BEGIN] = nodes[node, _MIDDLE if which else _BEGIN]
             nodes[child + which, _END] = nodes[node, _END if which else _MIDDLE]
@@ -366,7 +173,10 @@ def _lay_out_work(nodes, first, last, rules, max_depth, n_drawn, work):
     n = 0
     for node in range(first, last):
         work[node - first] = n
-        if nodes[node, _DEPTH] < max_depth and nodes[node, _END] - nodes[node, _BEGIN] >= 2 * rules[1]:
+        if (
+            nodes[node, _DEPTH] < max_depth
+            and nodes[node, _END] - nodes[node, _BEGIN] >= 2 * rules[1]
+        ):
             n += pieces
     work[last - first] = n
 
@@ -499,7 +309,14 @@ def grow_sketched_tree(
     data = bins, rows, words, nodes, keys, totals
     if team.n_threads == 1 or rows.shape[1] * n_drawn < _ALONE:
         n_nodes = _grow_alone(
-            *data, gains, limits, directions, n_drawn, rules.n_bins, rules.max_leaves, rules.max_depth
+            *data,
+            gains,
+            limits,
+            directions,
+            n_drawn,
+            rules.n_bins,
+            rules.max_leaves,
+            rules.max_depth,
         )
     else:
         n_nodes = _grow_together(*data, gains, limits, directions, n_drawn, rules, team)
@@ -536,7 +353,13 @@ def _grow_together(
             costs = np.repeat(spans * _PIECE + _SPLIT_COST, np.diff(work))
             parts = _shares(costs, team.n_threads)
 
-            def search(thread: int, parts: list = parts, first: int = first) -> None:
+            def search(
+                thread: int,
+                parts: list = parts,
+                first: int = first,
+                work: NDArray = work,
+                results: NDArray = results,
+            ) -> None:
                 _search_pieces(
                     bins, rows, words, nodes, keys, totals, limits, directions, n_drawn,
                     rules.n_bins, first, work, np.array(parts[thread]), results[thread],

@@ -18,13 +18,17 @@ from numpy.typing import NDArray
 from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import normals
-from .sketched_growth import WORDS, packed
+from .sketched_search import WORDS, packed
 
 DENSE = 64  # number of classes up to which every sample has the scores of all from the start
 SKETCH_STREAM = 5  # random matrices that sketch gradients
 _GROWTH = 1.5  # by which the room for touched classes grows
 _LARGEST = 30  # sums of absolute values stay below two to this power
-_LOG2_E, _LN2_HIGH, _LN2_LOW = np.float32(1.44269504), np.float32(0.693359375), np.float32(-2.12194440e-4)
+_LOG2_E, _LN2_HIGH, _LN2_LOW = (
+    np.float32(1.44269504),
+    np.float32(0.693359375),
+    np.float32(-2.12194440e-4),
+)
 _LEAST_TRACE = np.float32(1e-6)  # of the hessian of a sample
 _LEAST_EXPONENT = np.float32(-87.0)
 
@@ -178,7 +182,7 @@ class SparseScores:
 
 @kernel
 def _count_touched(classes, counts, n_classes, leaves, starts, new, needed, first, last):
-    """Number of touched classes of samples when their leaf is added."""
+    """Count the touched classes of samples when their leaf is added."""
     for i in range(first, last):
         begin, end = starts[leaves[i]], starts[leaves[i] + 1]
         n = counts[i]
@@ -505,9 +509,7 @@ def pack_sketches(
     factor_g, factor_h = (2.0**-exponent for exponent in exponents)
 
     def work(first: int, last: int) -> None:
-        _pack(
-            sketches.gradients, sketches.curvatures, rows, factor_g, factor_h, words, first, last
-        )
+        _pack(sketches.gradients, sketches.curvatures, rows, factor_g, factor_h, words, first, last)
 
     team.run(work, len(rows), grain=4096)
     return 1.0 / factor_g, 1.0 / factor_h

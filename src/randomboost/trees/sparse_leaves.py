@@ -85,17 +85,14 @@ def _scatter(classes, count, gradients, hessians, stamp, stamps, sums_g, sums_h,
 @kernel
 def _sum_leaf(
     rows, classes, values, counts, y, weight, normalisers, shares, floor, stamp, stamps, sums_g,
-    sums_h, touched, room, rest,
+    sums_h, touched, n, room, rest,
 ):  # fmt: skip
     """Sum up gradients and hessians of a leaf's samples, less those of untouched classes.
 
     ``rest`` are the sums of z and z**2 that make up for them. Returns the number of classes that
-    differ from untouched ones.
+    differ from untouched ones, `n` of them before.
     """
     p, gradients, hessians = room
-    n = 0
-    rest[0] = 0
-    rest[1] = 0
     for e in range(len(rows)):
         i = rows[e]
         peak, inverse = normalisers[i, 0], np.float32(1) / normalisers[i, 1]
@@ -129,6 +126,13 @@ def _sum_leaf(
 
 
 @kernel
+def _step(share, z, zz, sum_g, sum_h):
+    """Gradient and hessian of a class."""
+    g = share * z + sum_g / _UNIT
+    return g, max(share * z - share * share * zz + sum_h / _UNIT, 0.0)
+
+
+@kernel
 def _choose_classes(touched, n, stamp, stamps, sums_g, sums_h, rest, shares, order, rules, room):
     """Fill in the classes that may be kept, their gains and steps; return how many."""
     ridge, most = rules[0], np.int64(rules[2])
@@ -137,9 +141,7 @@ def _choose_classes(touched, n, stamp, stamps, sums_g, sums_h, rest, shares, ord
     top = 0.0
     for e in range(n):
         r = touched[e]
-        share = np.float64(shares[r])
-        g = share * z + sums_g[r] / _UNIT
-        h = max(share * z - share * share * zz + sums_h[r] / _UNIT, 0.0)
+        g, h = _step(np.float64(shares[r]), z, zz, sums_g[r], sums_h[r])
         candidates[e] = r
         steps[e] = -g / (h + ridge)
         gains[e] = g * g / (h + ridge)
@@ -171,9 +173,7 @@ def _make_leaf(
     """Choose the classes of a leaf and their steps; return how many."""
     rate, most = rules[1], np.int64(rules[2])
     candidates, gains, steps = room
-    n = _choose_classes(
-        touched, n, stamp, stamps, sums_g, sums_h, rest, shares, order, rules, room
-    )
+    n = _choose_classes(touched, n, stamp, stamps, sums_g, sums_h, rest, shares, order, rules, room)
     least = 0.0
     if n > most:
         least = np.partition(gains[:n], n - most)[n - most]
@@ -194,9 +194,30 @@ def _make_leaf(
 
 
 @kernel
+def _find_gains(
+    touched, n, n_inner, inner_g, inner_h, inner_rest, sums_g, sums_h, rest, shares, rules, gains
+):
+    """Fill in what the step learnt from the first samples of a leaf gains on them, and on others."""
+    ridge, rate = rules[0], rules[1]
+    z, zz = inner_rest[0] / _UNIT, inner_rest[1] / _UNIT
+    z_all, zz_all = rest[0] / _UNIT, rest[1] / _UNIT
+    gains[0] = 0.0
+    gains[1] = 0.0
+    for e in range(n):
+        r = touched[e]
+        share = np.float64(shares[r])
+        known = e < n_inner
+        g, h = _step(share, z, zz, inner_g[e] if known else 0, inner_h[e] if known else 0)
+        g_all, h_all = _step(share, z_all, zz_all, sums_g[r], sums_h[r])
+        step = -rate * g / (h + ridge)
+        gains[0] -= g * step + 0.5 * h * step * step
+        gains[1] -= (g_all - g) * step + 0.5 * (h_all - h) * step * step
+
+
+@kernel
 def _make_leaves(
-    rows, starts, classes, values, counts, y, weight, normalisers, shares, order, rules, sizes,
-    out_classes, out_values, first, last,
+    rows, starts, middles, classes, values, counts, y, weight, normalisers, shares, order, rules,
+    sizes, gains, out_classes, out_values, first, last,
 ):  # fmt: skip
     """Make the vectors of some leaves."""
     n_classes = len(shares)
@@ -208,11 +229,27 @@ def _make_leaves(
     room = np.empty(size, np.float32), np.empty(size, np.int64), np.empty(size, np.int64)
     floor = np.float32(rules[4])
     rest = np.zeros(2, np.int64)
+    inner_g, inner_h = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
+    inner_rest = np.zeros(2, np.int64)
     for leaf in range(first, last):
+        rest[:] = 0
         n = _sum_leaf(
-            rows[starts[leaf] : starts[leaf + 1]], classes, values, counts, y, weight, normalisers,
-            shares, floor, leaf, stamps, sums_g, sums_h, touched, room, rest,
+            rows[starts[leaf] : middles[leaf]], classes, values, counts, y, weight, normalisers,
+            shares, floor, leaf, stamps, sums_g, sums_h, touched, 0, room, rest,
         )  # fmt: skip
+        if starts[leaf + 1] > middles[leaf]:
+            inner_rest[:] = rest
+            for e in range(n):
+                inner_g[e], inner_h[e] = sums_g[touched[e]], sums_h[touched[e]]
+            n_inner = n
+            n = _sum_leaf(
+                rows[middles[leaf] : starts[leaf + 1]], classes, values, counts, y, weight,
+                normalisers, shares, floor, leaf, stamps, sums_g, sums_h, touched, n, room, rest,
+            )  # fmt: skip
+            _find_gains(
+                touched, n, n_inner, inner_g, inner_h, inner_rest, sums_g, sums_h, rest, shares,
+                rules, gains[leaf],
+            )  # fmt: skip
         sizes[leaf] = _make_leaf(
             touched, n, leaf, stamps, sums_g, sums_h, rest, shares, order, rules, chosen,
             out_classes[leaf], out_values[leaf],
@@ -220,17 +257,21 @@ def _make_leaves(
 
 
 @kernel
-def _sort_by_leaf(leaves, rows, n_leaves, starts, out):
-    """Put some samples into the order of their leaves."""
+def _sort_by_leaf(leaves, taken, n_leaves, starts, middles, out):
+    """Put samples into the order of their leaves, in each those that are taken first."""
     starts[:] = 0
-    for e in range(len(rows)):
-        starts[leaves[rows[e]] + 1] += 1
+    middles[:] = 0
+    for i in range(len(leaves)):
+        starts[leaves[i] + 1] += 1
+        middles[leaves[i]] += taken[i]
     for leaf in range(n_leaves):
         starts[leaf + 1] += starts[leaf]
-    places = starts[:-1].copy()
-    for e in range(len(rows)):
-        leaf = leaves[rows[e]]
-        out[places[leaf]] = rows[e]
+        middles[leaf] += starts[leaf]
+    first, second = starts[:-1].copy(), middles.copy()
+    for i in range(len(leaves)):
+        leaf = leaves[i]
+        places = first if taken[i] else second
+        out[places[leaf]] = i
         places[leaf] += 1
 
 
@@ -290,11 +331,11 @@ def make_leaves(
     y: NDArray[np.int64],
     weight: NDArray[np.float32],
     leaves: NDArray[np.int32],
-    rows: NDArray[np.uint32],
+    taken: NDArray[np.bool_],
     n_leaves: int,
     rules: LeafRules,
     team: ThreadTeam,
-) -> Leaves:
+) -> tuple[Leaves, NDArray]:
     """Return the vectors of a tree's leaves.
 
     Parameters
@@ -309,8 +350,8 @@ def make_leaves(
         Weights, mean 1.
     leaves : ndarray of int32
         Number of every sample's leaf.
-    rows : ndarray of uint32
-        The samples to learn from.
+    taken : ndarray of bool
+        The samples that the tree was grown on; its leaves learn from all of them.
     n_leaves : int
         Number of leaves.
     rules : LeafRules
@@ -320,13 +361,16 @@ def make_leaves(
 
     Returns
     -------
-    Leaves
-        The vectors.
+    tuple
+        The vectors (`Leaves`), and what those learnt from the samples taken alone would gain on
+        them and on the others, to second order.
     """
     n_classes = len(scores.prior.scores)
     most = min(rules.n_classes, n_classes)
-    starts, ordered = np.empty(n_leaves + 1, dtype=np.int64), np.empty_like(rows)
-    _sort_by_leaf(leaves, rows, n_leaves, starts, ordered)
+    starts, middles = np.empty(n_leaves + 1, dtype=np.int64), np.empty(n_leaves, dtype=np.int64)
+    ordered = np.empty(len(y), dtype=np.uint32)
+    _sort_by_leaf(leaves, taken, n_leaves, starts, middles, ordered)
+    gains = np.zeros((n_leaves, 2))
     sizes = np.zeros(n_leaves, dtype=np.int64)
     out_classes = np.empty((n_leaves, most), dtype=scores.classes.dtype)
     out_values = np.empty((n_leaves, most))
@@ -334,22 +378,22 @@ def make_leaves(
         [max(rules.ridge, 1e-9), rules.rate, most, rules.least_share, 1.0 / rules.largest_step]
     )
 
-    def work(leaf: int) -> None:
-        first, last = ends[leaf], ends[leaf + 1]
+    def work(part: int) -> None:
+        first, last = bounds[part], bounds[part + 1]
         _make_leaves(
-            ordered, starts, scores.classes, scores.values, scores.counts, y, weight, normalisers,
-            scores.prior.shares, scores.prior.order, limits, sizes, out_classes, out_values,
+            ordered, starts, middles, scores.classes, scores.values, scores.counts, y, weight, normalisers,
+            scores.prior.shares, scores.prior.order, limits, sizes, gains, out_classes, out_values,
             first, last,
         )  # fmt: skip
 
     parts = min(n_leaves, 4 * team.n_threads if team.n_threads > 1 else 1)
-    ends = np.searchsorted(starts, np.arange(parts + 1) * (len(rows) / parts))
-    ends[-1] = n_leaves
+    bounds = np.searchsorted(starts, np.arange(parts + 1) * (len(y) / parts))
+    bounds[-1] = n_leaves
     team.for_each(work, parts)
     kept = np.arange(most) < sizes[:, None]
     values = out_values[kept]
     unit = np.float32(max(float(np.abs(values).max(initial=0.0)), 1e-30) / _LARGEST_CODE)
     codes = np.rint(values / np.float64(unit)).clip(-_LARGEST_CODE, _LARGEST_CODE)
-    return Leaves(
-        np.concatenate([[0], np.cumsum(sizes)]), out_classes[kept], codes.astype(np.int16), unit
-    )
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    vectors = Leaves(ends, out_classes[kept], codes.astype(np.int16), unit)
+    return vectors, gains.sum(axis=0)
