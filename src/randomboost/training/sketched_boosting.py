@@ -1,0 +1,439 @@
+"""The rounds of sketched trees: one tree with sparse vector leaves a round, whatever k."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..ensembles.sparse_trees import SparseTree, SparseTrees
+from ..projections.directions import Directions, find_discriminants, project
+from ..runtime.compiling import kernel
+from ..runtime.memory import check_memory
+from ..runtime.parallel import ThreadTeam
+from ..runtime.random_stream import scrambled
+from ..trees.binning import bin_values, find_edges
+from ..trees.sketched_growth import SketchedTree, SketchRules, grow_sketched_tree
+from ..trees.sketched_search import WORDS
+from ..trees.sketching import (
+    SparseScores,
+    cross_entropy,
+    make_prior,
+    n_planes,
+    pack_sketches,
+    sketch,
+    sketch_matrix,
+)
+from ..trees.sparse_leaves import LeafRules, Leaves, find_leaves, make_leaves
+
+_FLOOR = 0.05  # part of a family's share that does not depend on what its trees gained
+_MEMORY = 0.95  # how slowly what the families gained is forgotten
+_BLOCK_BYTES = 1 << 26  # values of the directions that are binned together
+_TILE = 64  # samples and directions that are transposed together
+_SETTLED = 1e-7  # mean loss at which nothing is left to learn
+_LARGE = 10_000  # samples
+_FEW_CLASSES, _MANY_CLASSES = 30, 400
+_COUNTS = {"sparse": 300, "gaussian": 100, "lda": 150}  # directions beside the single features
+_MOST_BYTES = 1 << 28  # of the bins, beyond which there are fewer directions
+_LEAST_DRAWN = 4  # directions that are drawn at a node, where there are as many
+
+
+@dataclass(frozen=True)
+class SketchSettings:
+    """Settings of sketched trees.
+
+    Parameters
+    ----------
+    learning_rate : float
+        Shrinkage.
+    max_leaves, max_depth, min_samples_leaf : int
+        What a tree may look like.
+    ridge : float
+        Ridge penalty of the leaf values and of the split gain.
+    subsample : float
+        Share of the samples that a tree is grown on.
+    max_features : float
+        Share of a family's directions that is drawn at a node.
+    max_drawn : int
+        Most directions that are drawn at a node.
+    n_sketches : int
+        Number q of random projections of the gradients.
+    leaf_classes : int
+        Most classes of a leaf.
+    least_share : float
+        A class is left out of a leaf where it gains less than this share of the best one's gain.
+    largest_step : float
+        Bound of Newton's step for the true class.
+    max_bins : int
+        Number of bins.
+    seed : int
+        Seed of all draws.
+    focus : float
+        How strongly families of directions that gain more are preferred.
+    """
+
+    learning_rate: float = 0.1
+    max_leaves: int = 64
+    max_depth: int = 64
+    min_samples_leaf: int = 1
+    ridge: float = 0.3
+    subsample: float = 0.7
+    max_features: float = 0.3
+    max_drawn: int = 40
+    n_sketches: int = 6
+    leaf_classes: int = 32
+    least_share: float = 0.01
+    largest_step: float = 10.0
+    max_bins: int = 64
+    seed: int = 0
+    focus: float = 12.0
+
+
+    @classmethod
+    def choose(
+        cls, n_samples: int, n_features: int, n_classes: int, seed: int = 0, **given: Any
+    ) -> SketchSettings:
+        """Return settings for data of a given size.
+
+        Parameters
+        ----------
+        n_samples, n_features, n_classes : int
+            Size of the training data.
+        seed : int
+            Seed of all draws.
+        **given
+            Settings that are to differ.
+
+        Returns
+        -------
+        SketchSettings
+            The settings.
+        """
+        leaves = max(n_samples // 64, min(3 * n_classes, n_samples // 16))
+        large, many = n_samples >= _LARGE, n_classes > _MANY_CLASSES
+        chosen: dict[str, Any] = {
+            "learning_rate": 0.12,
+            "max_leaves": min(max(leaves, 24), 1024),
+            "min_samples_leaf": 10 if many else 1,
+            "ridge": 0.1 if many else 0.3,
+            "subsample": 0.7,
+            "max_features": 0.5 if large else 0.3,
+            "max_drawn": min(max(n_features // 2, 16), 64) if large else 40,
+            "n_sketches": 6 if n_classes <= _FEW_CLASSES else 30 if many else 14,
+            "leaf_classes": 32,
+            "least_share": 0.01,
+            "max_bins": 255 if n_samples >= _LARGE // 2 else 64,
+            "focus": 60.0 if large else 12.0,
+            "seed": seed,
+        }
+        return cls(**{**chosen, **given})
+
+
+def choose_directions(
+    X: Any, y: NDArray[np.int64], sample_weight: NDArray, seed: int
+) -> Directions:
+    """Return the directions that sketched trees choose from.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+        Scaled data.
+    y : ndarray of int64
+        Class numbers.
+    sample_weight : ndarray
+        Weights.
+    seed : int
+        Seed of the random families.
+
+    Returns
+    -------
+    Directions
+        Every feature by itself, and mixtures where there are two features or more.
+    """
+    m, d = X.shape
+    part = min(1.0, max(0.1, (_MOST_BYTES / m - d) / sum(_COUNTS.values())))
+    counts = {"axis": d}
+    if d > 1:
+        counts |= {name: round(part * count) for name, count in _COUNTS.items()}
+    lda = find_discriminants(X, y, sample_weight, seed, counts.get("lda", 0))
+    return Directions(seed, d, counts, None, lda)
+
+
+@kernel
+def _transpose(coded, bins, first_column, first, last):
+    """Copy bins (directions, samples) to columns of (samples, directions)."""
+    for begin in range(first, last, _TILE):
+        end = min(begin + _TILE, last)
+        for column in range(0, len(coded), _TILE):
+            stop = min(column + _TILE, len(coded))
+            for i in range(begin, end):
+                for v in range(column, stop):
+                    bins[i, first_column + v] = coded[v, i]
+
+
+class BinnedData:
+    """Samples as the trees see them: a byte for every direction.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+        Scaled data.
+    directions : Directions
+        The directions.
+    max_bins : int
+        Number of bins.
+    team : ThreadTeam
+        Threads.
+    edges : ndarray of shape (n_directions, max_bins - 1) or None
+        Edges of the bins; None to find them.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        directions: Directions,
+        max_bins: int,
+        team: ThreadTeam,
+        edges: NDArray | None = None,
+    ) -> None:
+        m, n_directions = X.shape[0], len(directions)
+        self.bins = np.empty((m, n_directions), dtype=np.uint8)
+        self.edges = np.empty((n_directions, max_bins - 1)) if edges is None else edges
+        together = max(1, _BLOCK_BYTES // (8 * max(m, 1)))
+        for first in range(0, n_directions, together):
+            last = min(first + together, n_directions)
+            values = project(X, directions.rows(np.arange(first, last)), team)
+            coded = np.empty(values.shape, dtype=np.uint8)
+
+            def code(
+                begin: int,
+                end: int,
+                values: NDArray = values,
+                coded: NDArray = coded,
+                first: int = first,
+            ) -> None:
+                for v in range(begin, end):
+                    if edges is None:
+                        self.edges[first + v] = find_edges(values[v], max_bins)
+                    bin_values(values[v], self.edges[first + v], coded[v])
+
+            def copy(begin: int, end: int, coded: NDArray = coded, first: int = first) -> None:
+                _transpose(coded, self.bins, first, begin, end)
+
+            team.run(code, last - first)
+            team.run(copy, m, grain=_TILE)
+
+
+class SketchTrainer:
+    """The rounds: sketched gradients, a tree, leaf vectors from the unsketched gradients.
+
+    Parameters
+    ----------
+    settings : SketchSettings
+        Settings.
+    directions : Directions
+        What the trees may split.
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+        Scaled training data.
+    y : ndarray of int64
+        Class numbers.
+    n_classes : int
+        Number of classes.
+    sample_weight : ndarray
+        Weights of any scale.
+    team : ThreadTeam
+        Threads; they do not change a model.
+    X_val, y_val, val_weight
+        Validation part, or None.
+    start : SparseTrees or None
+        Rounds to go on from.
+    """
+
+    def __init__(
+        self,
+        settings: SketchSettings,
+        directions: Directions,
+        X: Any,
+        y: NDArray[np.int64],
+        n_classes: int,
+        sample_weight: NDArray,
+        team: ThreadTeam,
+        X_val: Any = None,
+        y_val: NDArray[np.int64] | None = None,
+        val_weight: NDArray | None = None,
+        start: SparseTrees | None = None,
+    ) -> None:
+        self._settings, self._directions, self._team = settings, directions, team
+        m = len(y)
+        planes = n_planes(min(settings.n_sketches, n_classes))
+        check_memory(
+            m * (len(directions) + 64 * planes + 8 * min(n_classes, 4 * settings.leaf_classes)),
+            f"{len(directions):,} directions and the scores of {m:,} samples",
+            "use fewer samples, fewer directions or a smaller leaf_classes",
+        )
+        self._y = np.ascontiguousarray(y, dtype=np.int64)
+        self._weight = (sample_weight / sample_weight.mean()).astype(np.float32)
+        self._data = BinnedData(X, directions, settings.max_bins, team)
+        totals = np.bincount(y, sample_weight, n_classes)
+        prior = np.log(np.maximum(totals, 0.5) / totals.sum())
+        self._prior = make_prior(prior if start is None else start.prior)
+        self._scores = SparseScores(self._prior, m)
+        self._planes, self._words = planes, np.empty(2 * planes * m * WORDS, dtype=np.int64)
+        self._trees: list[SparseTree] = []
+        n_families = len(directions.weights)
+        self._due, self._earned, self._tries, self._known = np.zeros((4, n_families))
+        self._val: Any = None
+        if X_val is not None:
+            self._val = BinnedData(X_val, directions, settings.max_bins, team, self._data.edges)
+            self._y_val = np.ascontiguousarray(y_val, dtype=np.int64)
+            self._val_weight = np.ones(len(self._y_val)) if val_weight is None else val_weight
+            self._val_scores = SparseScores(self._prior, len(self._y_val))
+        if start is not None:
+            self._go_on_from(start)
+
+    def _go_on_from(self, start: SparseTrees) -> None:
+        """Take over the trees of a model, as if they had been grown here."""
+        self._due, self._earned, self._tries, self._known = start.state.copy()
+        for tree in start:
+            self._trees.append(tree)
+            cuts = np.zeros(len(tree.columns), dtype=np.int32)
+            for node in np.flatnonzero(tree.columns >= 0):
+                edges = self._data.edges[tree.columns[node]]
+                cuts[node] = np.searchsorted(edges, tree.thresholds[node])
+            grown = SketchedTree(tree.columns, cuts, tree.left, tree.gains)
+            self._add(self._scores, self._data.bins, grown, tree.leaves)
+            if self._val is not None:
+                self._add(self._val_scores, self._val.bins, grown, tree.leaves)
+
+    def _places(self, bins: NDArray, grown: SketchedTree) -> NDArray[np.int32]:
+        """Return the leaf of every sample; leaves are numbered in the order of the nodes."""
+        numbers = np.cumsum(grown.columns < 0) - 1
+        leaves = np.empty(len(bins), dtype=np.int32)
+
+        def work(first: int, last: int) -> None:
+            find_leaves(bins, grown.columns, grown.cuts, grown.left, numbers, leaves, first, last)
+
+        self._team.run(work, len(bins), grain=512)
+        return leaves
+
+    def _add(
+        self, scores: SparseScores, bins: NDArray, grown: SketchedTree, vectors: Leaves
+    ) -> None:
+        """Add a tree to scores."""
+        places = self._places(bins, grown)
+        scores.add(places, vectors.starts, vectors.classes, vectors.values, self._team)
+
+    def _draw_rows(self, key: int) -> NDArray[np.uint32]:
+        """Return the samples that a tree is grown on."""
+        if self._settings.subsample >= 1.0:
+            return np.arange(len(self._y), dtype=np.uint32)
+        shares = np.random.Generator(np.random.Philox(key)).random(len(self._y), dtype=np.float32)
+        taken = shares < max(self._settings.subsample, np.nextafter(shares.min(), np.float32(1)))
+        return np.flatnonzero(taken).astype(np.uint32)
+
+    def _family(self) -> int:
+        """Return the family of directions whose turn it is."""
+        wanted = self._directions.weights
+        if self._tries.min() > 0:
+            earned = self._earned / self._tries
+            behind = (earned - earned.max()) / max(float(self._known[0]), 1e-30)
+            wanted = wanted * (_FLOOR + (1 - _FLOOR) * np.exp(self._settings.focus * behind))
+        self._due += wanted / wanted.sum()
+        return int(self._due.argmax())
+
+    def _credit(self, family: int, known: float, gain: float) -> None:
+        """Note what a tree gained on the samples it was grown on, and on the others."""
+        self._due[family] -= 1
+        self._earned[family] = _MEMORY * self._earned[family] + gain
+        self._tries[family] = _MEMORY * self._tries[family] + 1
+        memory = _MEMORY if self._trees else 0.0
+        self._known = memory * self._known + (1 - memory) * known
+
+    def step(self) -> dict[str, float] | str:
+        """Run one round; return its loss and gain, or why there is no further round."""
+        settings, team = self._settings, self._team
+        n_classes = len(self._prior.scores)
+        number = len(self._trees)
+        key = int(scrambled(np.uint64((settings.seed + 0x9E3779B97F4A7C15 * (number + 1)) % 2**64)))
+        matrix = sketch_matrix(key, n_classes, min(settings.n_sketches, n_classes))
+        sketches = sketch(self._scores, self._y, self._weight, matrix, team)
+        loss = float(sketches.losses.mean(dtype=np.float64))
+        if loss < _SETTLED:
+            return "all samples are fitted"
+        rows = self._draw_rows(key)
+        shape = 2, self._planes, len(rows), WORDS
+        words = self._words[: int(np.prod(shape))].reshape(shape)
+        unit_g, unit_h = pack_sketches(sketches, rows, words[0], team)
+        pair = np.stack([rows, rows])
+        family = self._family()
+        starts = self._directions.starts
+        bounds = starts[family : family + 2]
+        size = int(bounds[1] - bounds[0])
+        n_drawn = max(_LEAST_DRAWN, min(round(settings.max_features * size), settings.max_drawn))
+        rules = SketchRules(
+            settings.max_leaves,
+            settings.max_depth,
+            settings.min_samples_leaf,
+            settings.ridge / unit_h,
+            settings.max_bins,
+        )
+        grown = grow_sketched_tree(self._data.bins, pair, words, rules, bounds, n_drawn, key, team)
+        if len(grown.columns) == 1:
+            return "no tree separates any two samples"
+        gain = float(grown.gains.sum()) * unit_g**2 / unit_h
+        places = self._places(self._data.bins, grown)
+        taken = np.zeros(len(self._y), dtype=np.bool_)
+        taken[rows] = True
+        vectors, gains = make_leaves(
+            self._scores, sketches.normalisers, self._y, self._weight, places, taken,
+            int((grown.columns < 0).sum()),
+            LeafRules(
+                settings.ridge, settings.learning_rate, settings.leaf_classes,
+                settings.least_share, settings.largest_step,
+            ),
+            team,
+        )  # fmt: skip
+        n_others = len(self._y) - len(rows)
+        known = gains[0] / len(rows) if n_others else gain / len(rows)
+        self._credit(family, known / loss, gains[1] / n_others / loss if n_others else known / loss)
+        self._scores.add(places, vectors.starts, vectors.classes, vectors.values, team)
+        if self._val is not None:
+            self._add(self._val_scores, self._val.bins, grown, vectors)
+        self._trees.append(self._as_tree(grown, vectors, unit_g**2 / unit_h))
+        return {"loss": loss, "gain": gain}
+
+    def _as_tree(self, grown: SketchedTree, vectors: Leaves, unit: float) -> SparseTree:
+        """Return a tree with its cuts as values."""
+        split = grown.columns >= 0
+        thresholds = np.zeros(len(split))
+        thresholds[split] = self._data.edges[grown.columns[split], grown.cuts[split]]
+        gains = (grown.gains * unit).astype(np.float32)
+        return SparseTree(grown.columns, thresholds, grown.left, gains, vectors)
+
+    def ensemble(self, n_rounds: int | None = None) -> SparseTrees:
+        """Return the fitted trees, all of them or those of the first rounds."""
+        trees = self._trees[:n_rounds]
+        whole = len(trees) == len(self._trees)
+        state = np.array([self._due, self._earned, self._tries, self._known])
+        return SparseTrees.pack(
+            self._directions, trees, self._prior.scores, state if whole else 0 * state
+        )
+
+    def validation_loss(self) -> float | None:
+        """Return the loss of the validation part after the last round."""
+        if self._val is None:
+            return None
+        return cross_entropy(self._val_scores, self._y_val, self._val_weight, self._team)
+
+    def validation_scores(self) -> NDArray[np.float32]:
+        """Return the scores of all classes on the validation part, (n_classes, n_val)."""
+        return self._val_scores.dense()
+
+    def validation_error(self) -> float | None:
+        """Return the weighted share of wrong predictions on the validation part."""
+        if self._val is None:
+            return None
+        wrong = self._val_scores.best(self._team) != self._y_val
+        return float(np.average(wrong, weights=self._val_weight))

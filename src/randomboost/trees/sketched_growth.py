@@ -1,0 +1,383 @@
+"""Growing one tree with vector leaves on the samples, by sketches of their gradients.
+
+Splits are searched along some directions that are drawn at every node (see `sketched_search`). The
+tree is grown best first in waves: of the leaves that can be split, the better half is split
+together, so that threads share the work of a wave. All sums are whole numbers, so neither the
+threads nor the order of the samples change a tree.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..runtime.compiling import kernel
+from ..runtime.parallel import ThreadTeam
+from ..runtime.random_stream import scrambled
+from .sketched_search import (
+    WORDS,
+    draw_directions,
+    lower_half,
+    make_room,
+    search_cuts,
+    upper_half,
+)
+
+_COLUMN, _CUT, _CHILD, _BEGIN, _MIDDLE, _END, _DEPTH = 0, 1, 2, 3, 4, 5, 6
+_PLACES = 7  # columns of a table of nodes
+_NONE = -1
+_ALONE = 150_000  # samples times drawn directions below which one thread grows the tree
+_PIECE = 8  # directions of a node that are one piece of work
+_SPLIT_COST = 400  # what a search costs beside its samples, in samples times directions
+_LEFT_SALT, _RIGHT_SALT = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03)
+
+
+@kernel
+def _search_pieces(
+    bins, rows, words, nodes, keys, totals, rules, directions, n_drawn, n_bins, first_node, work, pieces,
+    results,
+):  # fmt: skip
+    """Search pieces of work (node, directions) of a range; the best of every node is noted.
+
+    ``work[e]`` is the first piece of node ``first_node + e``.
+    """
+    room = make_room(words.shape[1], n_bins)
+    drawn = np.empty(n_drawn, np.int64)
+    node = np.searchsorted(work, pieces[0], side="right") - 1
+    piece = pieces[0]
+    while piece < pieces[1]:
+        last = min(work[node + 1], pieces[1])
+        if last > piece:
+            place = first_node + node
+            draw_directions(keys[place], directions, n_drawn, drawn)
+            side = nodes[place, _DEPTH] & 1
+            begin = (piece - work[node]) * _PIECE
+            end = min((last - work[node]) * _PIECE, n_drawn)
+            search_cuts(
+                bins, rows[side], words[side], nodes[place, _BEGIN], nodes[place, _END],
+                totals[place], drawn[begin:end], rules, room, results[node],
+            )  # fmt: skip
+            piece = last
+        node += 1
+
+
+@kernel
+def _part_node(bins, rows, words, node):
+    """Move the samples of a node to its children, into the other half of the memory."""
+    side = node[_DEPTH] & 1
+    cut = np.uint8(node[_CUT])
+    column = np.uint64(node[_COLUMN])
+    low, high = np.uint64(node[_BEGIN]), np.uint64(node[_MIDDLE])
+    source, target = rows[side], rows[1 - side]
+    for p in range(np.uint64(node[_BEGIN]), np.uint64(node[_END])):
+        row = source[p]
+        right = np.uint64(bins[np.uint64(row), column] > cut)
+        to = high if right else low
+        target[to] = row
+        for plane in range(words.shape[1]):
+            w0, w1 = words[side, plane, p, 0], words[side, plane, p, 1]
+            w2, w3 = words[side, plane, p, 2], words[side, plane, p, 3]
+            words[1 - side, plane, to, 0] = w0
+            words[1 - side, plane, to, 1] = w1
+            words[1 - side, plane, to, 2] = w2
+            words[1 - side, plane, to, 3] = w3
+        high += right
+        low += np.uint64(1) - right
+
+
+@kernel
+def _sum_up(words, begin, end, totals):
+    """Totals of the words of some samples."""
+    for plane in range(len(totals)):
+        for j in range(WORDS):
+            totals[plane, j] = 0
+        for p in range(begin, end):
+            for j in range(WORDS):
+                totals[plane, j] += words[plane, p, j]
+
+
+@kernel
+def _part_nodes(bins, rows, words, nodes, keys, totals, chosen, n_before, first, last):
+    """Split some of the chosen nodes: their samples, and what is known of their children."""
+    for e in range(first, last):
+        node = chosen[e]
+        _part_node(bins, rows, words, nodes[node])
+        child = n_before + 2 * e
+        side = (nodes[node, _DEPTH] & 1) ^ 1
+        smaller = (
+            nodes[node, _MIDDLE] - nodes[node, _BEGIN] > nodes[node, _END] - nodes[node, _MIDDLE]
+        )
+        for which in range(2):
+            nodes[child + which, _BEGIN] = nodes[node, _MIDDLE if which else _BEGIN]
+            nodes[child + which, _END] = nodes[node, _END if which else _MIDDLE]
+            nodes[child + which, _DEPTH] = nodes[node, _DEPTH] + 1
+            nodes[child + which, _CHILD] = _NONE
+            nodes[child + which, _COLUMN] = _NONE
+            keys[child + which] = scrambled(keys[node] + (_RIGHT_SALT if which else _LEFT_SALT))
+        few = child + (1 if smaller else 0)
+        _sum_up(words[side], nodes[few, _BEGIN], nodes[few, _END], totals[few])
+        other = child + (0 if smaller else 1)
+        for plane in range(totals.shape[1]):
+            for j in range(WORDS):
+                totals[other, plane, j] = totals[node, plane, j] - totals[few, plane, j]
+        nodes[node, _CHILD] = child
+
+
+@kernel
+def _choose(nodes, gains, n_nodes, max_leaves, chosen):
+    """Choose the leaves to split next, the better half; return how many."""
+    n_open = 0
+    candidates = np.empty(n_nodes, np.int64)
+    for node in range(n_nodes):
+        if nodes[node, _CHILD] == _NONE and gains[node] > 0.0:
+            candidates[n_open] = node
+            n_open += 1
+    n = min((n_open + 1) // 2, max_leaves - (n_nodes + 1) // 2)
+    if n <= 0:
+        return 0
+    order = np.argsort(-gains[candidates[:n_open]], kind="mergesort")
+    for e in range(n):
+        chosen[e] = candidates[order[e]]
+    chosen[:n].sort()
+    return n
+
+
+@kernel
+def _note_results(nodes, gains, totals, results, first, last, rules):
+    """Note the best cuts of nodes; ``results`` has a row a thread, in the order of directions."""
+    for node in range(first, last):
+        best = results[0, node - first]
+        for thread in range(1, len(results)):
+            if results[thread, node - first, 0] > best[0]:
+                best = results[thread, node - first]
+        square = 0.0
+        for plane in range(totals.shape[1]):
+            for j in range(1 if plane == 0 else 0, WORDS):
+                word = totals[node, plane, j]
+                square += np.float64(upper_half(word)) ** 2 + np.float64(lower_half(word)) ** 2
+        before = square / (np.float64(upper_half(totals[node, 0, 0])) + rules[0])
+        gains[node] = 0.0
+        if best[1] >= 0 and best[0] > before * (1.0 + 1e-9):
+            gains[node] = best[0] - before
+            nodes[node, _COLUMN] = np.int64(best[1])
+            nodes[node, _CUT] = np.int64(best[2])
+            nodes[node, _MIDDLE] = nodes[node, _BEGIN] + np.int64(best[3])
+
+
+@kernel
+def _lay_out_work(nodes, first, last, rules, max_depth, n_drawn, work):
+    """Fill in the first piece of work of every node; nodes that cannot be split have none."""
+    pieces = (n_drawn + _PIECE - 1) // _PIECE
+    n = 0
+    for node in range(first, last):
+        work[node - first] = n
+        if (
+            nodes[node, _DEPTH] < max_depth
+            and nodes[node, _END] - nodes[node, _BEGIN] >= 2 * rules[1]
+        ):
+            n += pieces
+    work[last - first] = n
+
+
+@kernel
+def _grow_alone(
+    bins, rows, words, nodes, keys, totals, gains, rules, directions, n_drawn, n_bins, max_leaves,
+    max_depth,
+):  # fmt: skip
+    """Grow a whole tree; return its number of nodes."""
+    chosen = np.empty(max_leaves, np.int64)
+    work = np.empty(2 * max_leaves, np.int64)
+    first, n_nodes = 0, 1
+    while True:
+        results = np.zeros((1, n_nodes - first, 4))
+        results[:, :, 1] = _NONE
+        _lay_out_work(nodes, first, n_nodes, rules, max_depth, n_drawn, work)
+        pieces = np.array([0, work[n_nodes - first]])
+        _search_pieces(
+            bins, rows, words, nodes, keys, totals, rules, directions, n_drawn, n_bins, first,
+            work[: n_nodes - first + 1], pieces, results[0],
+        )  # fmt: skip
+        _note_results(nodes, gains, totals, results, first, n_nodes, rules)
+        n = _choose(nodes, gains, n_nodes, max_leaves, chosen)
+        if n == 0:
+            return n_nodes
+        _part_nodes(bins, rows, words, nodes, keys, totals, chosen, n_nodes, 0, n)
+        first = n_nodes
+        n_nodes += 2 * n
+
+
+class SketchRules(NamedTuple):
+    """What a tree may look like.
+
+    Parameters
+    ----------
+    max_leaves, max_depth : int
+        Largest number of leaves and of splits on a path.
+    min_samples_leaf : int
+        Least number of samples of a leaf.
+    ridge : float
+        Ridge penalty, in units of the curvature.
+    n_bins : int
+        Number of bins.
+    """
+
+    max_leaves: int
+    max_depth: int
+    min_samples_leaf: int
+    ridge: float
+    n_bins: int
+
+
+class SketchedTree(NamedTuple):
+    """A tree as it was grown; parents come before their children.
+
+    Parameters
+    ----------
+    columns : ndarray of int32 of shape (n_nodes,)
+        Direction of every split, -1 for a leaf.
+    cuts : ndarray of int32
+        Samples of a bin above it go right.
+    left : ndarray of int32
+        Left child, -1 for a leaf; the right child comes next to it.
+    gains : ndarray of float64
+        What every split gains, in units of the sketches; 0 for a leaf.
+    """
+
+    columns: NDArray[np.int32]
+    cuts: NDArray[np.int32]
+    left: NDArray[np.int32]
+    gains: NDArray
+
+
+def _shares(costs: NDArray, n_threads: int) -> list[tuple[int, int]]:
+    """Cut a range of items into contiguous parts of about equal cost."""
+    ends = np.cumsum(costs)
+    marks = ends[-1] * np.arange(1, n_threads) / n_threads
+    cuts = [0, *(np.searchsorted(ends, marks) + 1).tolist(), len(costs)]
+    cuts = np.minimum(np.maximum.accumulate(cuts), len(costs)).tolist()
+    return list(zip(cuts[:-1], cuts[1:], strict=True))
+
+
+def grow_sketched_tree(
+    bins: NDArray[np.uint8],
+    rows: NDArray[np.uint32],
+    words: NDArray[np.int32],
+    rules: SketchRules,
+    directions: NDArray[np.int64],
+    n_drawn: int,
+    key: int,
+    team: ThreadTeam,
+) -> SketchedTree:
+    """Grow a tree.
+
+    Parameters
+    ----------
+    bins : ndarray of uint8 of shape (n_samples, n_directions)
+        Bins of all samples along all directions.
+    rows : ndarray of uint32 of shape (2, n)
+        The samples to grow the tree on in ``rows[0]``; ``rows[1]`` is room to work in.
+    words : ndarray of int32 of shape (2, n_pwords, n, 8)
+        Their words in ``words[0]``: curvature, count and sketches; the sum over all samples of the
+        absolute values of every lane must be below 2**31. ``words[1]`` is room to work in.
+    rules : SketchRules
+        What the tree may look like.
+    directions : ndarray of int64 of shape (2,)
+        The first direction to look at, and the one past the last.
+    n_drawn : int
+        Directions that are drawn at every node.
+    key : int
+        Seed of this tree's draws.
+    team : ThreadTeam
+        Threads; they do not change the tree.
+
+    Returns
+    -------
+    SketchedTree
+        The tree; a single leaf where no split gains anything.
+    """
+    size = 2 * rules.max_leaves - 1
+    nodes = np.full((size, _PLACES), _NONE, dtype=np.int64)
+    nodes[0, [_BEGIN, _END, _DEPTH]] = 0, rows.shape[1], 0
+    keys = np.full(size, key, dtype=np.uint64)
+    totals = np.zeros((size, words.shape[1], WORDS), dtype=np.int64)
+    _sum_up(words[0], 0, rows.shape[1], totals[0])
+    gains = np.zeros(size)
+    limits = np.array([max(rules.ridge, 1e-9), max(rules.min_samples_leaf, 1)], dtype=np.float64)
+    n_drawn = int(min(n_drawn, directions[1] - directions[0]))
+    data = bins, rows, words, nodes, keys, totals
+    if team.n_threads == 1 or rows.shape[1] * n_drawn < _ALONE:
+        n_nodes = _grow_alone(
+            *data,
+            gains,
+            limits,
+            directions,
+            n_drawn,
+            rules.n_bins,
+            rules.max_leaves,
+            rules.max_depth,
+        )
+    else:
+        n_nodes = _grow_together(*data, gains, limits, directions, n_drawn, rules, team)
+    nodes, gains = nodes[:n_nodes], gains[:n_nodes]
+    leaf = nodes[:, _CHILD] == _NONE
+    columns, cuts, left = np.where(leaf, _NONE, nodes[:, :3].T).astype(np.int32)
+    return SketchedTree(columns, cuts, left, np.where(leaf, 0.0, gains))
+
+
+def _grow_together(
+    bins: NDArray,
+    rows: NDArray,
+    words: NDArray,
+    nodes: NDArray,
+    keys: NDArray,
+    totals: NDArray,
+    gains: NDArray,
+    limits: NDArray,
+    directions: NDArray,
+    n_drawn: int,
+    rules: SketchRules,
+    team: ThreadTeam,
+) -> int:
+    """Do what `_grow_alone` does, every wave's work shared among threads."""
+    chosen = np.empty(rules.max_leaves, dtype=np.int64)
+    first, n_nodes = 0, 1
+    while True:
+        work = np.empty(n_nodes - first + 1, dtype=np.int64)
+        _lay_out_work(nodes, first, n_nodes, limits, rules.max_depth, n_drawn, work)
+        results = np.zeros((team.n_threads, n_nodes - first, 4))
+        results[:, :, 1] = _NONE
+        if work[-1]:
+            spans = nodes[first:n_nodes, _END] - nodes[first:n_nodes, _BEGIN]
+            costs = np.repeat(spans * _PIECE + _SPLIT_COST, np.diff(work))
+            parts = _shares(costs, team.n_threads)
+
+            def search(
+                thread: int,
+                parts: list = parts,
+                first: int = first,
+                work: NDArray = work,
+                results: NDArray = results,
+            ) -> None:
+                _search_pieces(
+                    bins, rows, words, nodes, keys, totals, limits, directions, n_drawn,
+                    rules.n_bins, first, work, np.array(parts[thread]), results[thread],
+                )  # fmt: skip
+
+            team.for_each(search, team.n_threads)
+        _note_results(nodes, gains, totals, results, first, n_nodes, limits)
+        n = int(_choose(nodes, gains, n_nodes, rules.max_leaves, chosen))
+        if n == 0:
+            return n_nodes
+        moved = nodes[chosen[:n], _END] - nodes[chosen[:n], _BEGIN]
+        parts = _shares(moved, team.n_threads)
+
+        def part(thread: int, parts: list = parts, n_nodes: int = n_nodes) -> None:
+            _part_nodes(
+                bins, rows, words, nodes, keys, totals, chosen, n_nodes, *parts[thread]
+            )  # fmt: skip
+
+        team.for_each(part, team.n_threads)
+        first = n_nodes
+        n_nodes += 2 * n

@@ -1,0 +1,220 @@
+"""Searching the best cut of a node of a sketched tree, in histograms of packed whole numbers.
+
+A sample is a few whole numbers: its curvature, its count 1, and q sketches of its gradient, two
+of which share a word, so that a histogram adds both at once and without error. Four words make a
+plane; what does not fit into the first plane is in further ones.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..runtime.compiling import kernel
+from ..runtime.random_stream import scrambled
+
+WORDS = 4  # words of a plane
+_NONE = -1
+_SMALL = 2  # a node with fewer samples than bins / _SMALL has its bins noted in a bit set
+_SALT = np.uint64(0x9E3779B97F4A7C15)
+_HALF = np.int64(32)
+_DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)  # its 6-bit windows all differ: they tell a bit's place
+_BIT_PLACES = np.zeros(64, dtype=np.int64)
+for _place in range(64):
+    _BIT_PLACES[((0x03F79D71B4CB0A89 << _place) & 0xFFFFFFFFFFFFFFFF) >> 58] = _place
+
+
+@kernel
+def packed(upper, lower):
+    """Two whole numbers in one word, so that sums of words are sums of both."""
+    return (np.int64(upper) << _HALF) + np.int64(lower)
+
+
+@kernel
+def lower_half(word):
+    """The lower number of a word, |number| < 2**31."""
+    return (word << _HALF) >> _HALF
+
+
+@kernel
+def upper_half(word):
+    """The upper number of a word."""
+    return (word - lower_half(word)) >> _HALF
+
+
+@kernel
+def _fill(bins, c1, h1, rows, words, begin, end):
+    """Add samples to the histogram of one direction."""
+    for p in range(np.uint64(begin), np.uint64(end)):
+        b = np.uint64(bins[np.uint64(rows[p]), c1])
+        h1[b, 0] += words[p, 0]
+        h1[b, 1] += words[p, 1]
+        h1[b, 2] += words[p, 2]
+        h1[b, 3] += words[p, 3]
+
+
+@kernel
+def _fill_four(bins, c1, c2, c3, c4, h1, h2, h3, h4, rows, words, begin, end):
+    """Add samples to the histograms of four directions."""
+    for p in range(np.uint64(begin), np.uint64(end)):
+        of_row = bins[np.uint64(rows[p])]
+        b1, b2 = np.uint64(of_row[c1]), np.uint64(of_row[c2])
+        b3, b4 = np.uint64(of_row[c3]), np.uint64(of_row[c4])
+        w0, w1, w2, w3 = words[p, 0], words[p, 1], words[p, 2], words[p, 3]
+        h1[b1, 0] += w0
+        h1[b1, 1] += w1
+        h1[b1, 2] += w2
+        h1[b1, 3] += w3
+        h2[b2, 0] += w0
+        h2[b2, 1] += w1
+        h2[b2, 2] += w2
+        h2[b2, 3] += w3
+        h3[b3, 0] += w0
+        h3[b3, 1] += w1
+        h3[b3, 2] += w2
+        h3[b3, 3] += w3
+        h4[b4, 0] += w0
+        h4[b4, 1] += w1
+        h4[b4, 2] += w2
+        h4[b4, 3] += w3
+
+
+@kernel
+def _note_bins(bins, column, rows, begin, end, noted, places):
+    """Fill in the places of the bins that are in use, rising; return how many there are."""
+    for p in range(np.uint64(begin), np.uint64(end)):
+        b = np.uint64(bins[np.uint64(rows[p]), column])
+        noted[b >> np.uint64(6)] |= np.uint64(1) << (b & np.uint64(63))
+    n = 0
+    for word in range(len(noted)):
+        left = noted[word]
+        noted[word] = np.uint64(0)
+        while left:
+            lowest = left & (np.uint64(0) - left)
+            places[n] = word * 64 + _BIT_PLACES[(lowest * _DE_BRUIJN) >> np.uint64(58)]
+            n += 1
+            left ^= lowest
+    return n
+
+
+@kernel
+def _sum_left(histogram, places, n, sums):
+    """Sum up the words left of every cut; clear the histogram."""
+    w0 = w1 = w2 = w3 = np.int64(0)
+    zero = np.int64(0)
+    for e in range(n):
+        b = np.uint64(places[e])
+        w0, w1 = w0 + histogram[b, 0], w1 + histogram[b, 1]
+        w2, w3 = w2 + histogram[b, 2], w3 + histogram[b, 3]
+        histogram[b, 0] = zero
+        histogram[b, 1] = zero
+        histogram[b, 2] = zero
+        histogram[b, 3] = zero
+        sums[0, e] = w0
+        sums[1, e] = w1
+        sums[2, e] = w2
+        sums[3, e] = w3
+
+
+@kernel
+def _add_squares(words, total, n, low, high):
+    """Add the squares of two sketches on both sides of every cut."""
+    upper, lower = np.float64(upper_half(total)), np.float64(lower_half(total))
+    for e in range(n):
+        a, b = np.float64(upper_half(words[e])), np.float64(lower_half(words[e]))
+        low[e] += a * a + b * b
+        high[e] += (upper - a) * (upper - a) + (lower - b) * (lower - b)
+
+
+@kernel
+def _find_gains(words, total, n, rules, low, high, gains):
+    """Gain of every cut, from the words of curvature and count."""
+    ridge, least = rules[0], rules[1]
+    curvature, count = np.float64(upper_half(total)), np.float64(lower_half(total))
+    for e in range(n):
+        h, m = np.float64(upper_half(words[e])), np.float64(lower_half(words[e]))
+        gain = low[e] / (h + ridge) + high[e] / (curvature - h + ridge)
+        gains[e] = gain if (m >= least) & (count - m >= least) else 0.0
+
+
+@kernel
+def _try_direction(histograms, places, n, totals, rules, room, column, result):
+    """Find the best cut of one direction; clear its histograms."""
+    sums, low, high, gains = room
+    for e in range(n):
+        low[e] = 0.0
+        high[e] = 0.0
+    for plane in range(len(histograms) - 1, -1, -1):  # the first one is the last: it has the rest
+        _sum_left(histograms[plane], places, n, sums)
+        for word in range(1 if plane == 0 else 0, WORDS):
+            _add_squares(sums[word], totals[plane, word], n, low, high)
+    _find_gains(sums[0], totals[0, 0], n, rules, low, high, gains)
+    best, place = result[0], _NONE
+    for e in range(n - 1):
+        if gains[e] > best:
+            best = gains[e]
+            place = e
+    if place >= 0:
+        result[0], result[1], result[2] = best, column, places[place]
+        result[3] = lower_half(sums[0, place])
+
+
+@kernel
+def draw_directions(key, directions, n_drawn, drawn):
+    """Fill in `n_drawn` different directions out of a range, in rising order."""
+    n = directions[1] - directions[0]
+    taken = 0
+    bits = np.uint64(0)
+    for v in range(n):
+        if v & 3 == 0:
+            bits = scrambled(key + np.uint64(v) * _SALT)
+        if (bits & np.uint64(0xFFFF)) * np.uint64(n - v) < np.uint64(n_drawn - taken) << np.uint64(
+            16
+        ):
+            drawn[taken] = directions[0] + v
+            taken += 1
+            if taken == n_drawn:
+                return
+        bits >>= np.uint64(16)
+
+
+@kernel
+def search_cuts(bins, rows, words, begin, end, totals, columns, rules, room, result):
+    """Find the best cut of a node along some directions; ``result``: gain, direction, cut, left."""
+    histograms, places, noted, rest = room
+    n_pwords, n_bins = histograms.shape[1:3]
+    small = (end - begin) * _SMALL < n_bins
+    for start in range(0, len(columns), 4):
+        stop = min(start + 4, len(columns))
+        for plane in range(n_pwords):
+            part = words[plane]
+            if stop - start == 4:
+                c1, c2, c3, c4 = columns[start : start + 4]
+                _fill_four(
+                    bins, c1, c2, c3, c4, histograms[0, plane], histograms[1, plane],
+                    histograms[2, plane], histograms[3, plane], rows, part, begin, end,
+                )  # fmt: skip
+            else:
+                for v in range(start, stop):
+                    _fill(bins, columns[v], histograms[v - start, plane], rows, part, begin, end)
+        for v in range(start, stop):
+            n = n_bins
+            if small:
+                n = _note_bins(bins, columns[v], rows, begin, end, noted, places)
+            _try_direction(
+                histograms[v - start], places, n, totals, rules, rest, columns[v], result
+            )
+            if small:  # the places of all bins again
+                for e in range(n):
+                    places[e] = e
+
+
+@kernel
+def make_room(n_pwords, n_bins):
+    """Arrays that a search works with."""
+    places = np.empty(n_bins, np.int64)
+    for b in range(n_bins):
+        places[b] = b
+    sums = np.empty((WORDS, n_bins), np.int64)
+    rest = sums, np.empty(n_bins), np.empty(n_bins), np.empty(n_bins)
+    histograms = np.zeros((4, n_pwords, n_bins, WORDS), np.int64)
+    return histograms, places, np.zeros((n_bins + 63) // 64, np.uint64), rest

@@ -1,0 +1,177 @@
+"""Growing sketched trees, against slow and plain forms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from randomboost.runtime.parallel import ThreadTeam
+from randomboost.trees import sketched_growth
+from randomboost.trees.sketched_growth import SketchRules, grow_sketched_tree
+from randomboost.trees.sketched_search import draw_directions, lower_half, packed, upper_half
+
+ONE, THREE = ThreadTeam(1), ThreadTeam(3)
+
+
+@pytest.fixture
+def all_threads(monkeypatch):
+    """Have threads share even small trees."""
+    monkeypatch.setattr(sketched_growth, "_ALONE", 0)
+
+
+def made_samples(m=300, n_directions=5, n_bins=16, q=6, seed=0):
+    """Bins, and curvature, count and sketches of samples as whole numbers (m, 2 + q)."""
+    rng = np.random.default_rng(seed)
+    bins = rng.integers(0, n_bins, (m, n_directions)).astype(np.uint8)
+    signal = np.sin(bins[:, :1] / 3.0) + (bins[:, 1:2] > n_bins // 2)
+    sketches = 1000 * (signal * rng.normal(size=q) + rng.normal(size=(m, q)))
+    curvatures = rng.integers(1, 100, (m, 1))
+    return bins, np.hstack([curvatures, np.ones((m, 1), int), sketches.astype(int)])
+
+
+def grown(bins, numbers, rules, n_drawn=None, key=5, team=ONE, rows=None, directions=None):
+    m, width = numbers.shape
+    planes = -(-width // 8)
+    padded = np.zeros((m, 8 * planes), dtype=np.int64)
+    padded[:, :width] = numbers
+    rows = np.arange(m) if rows is None else rows
+    words = np.zeros((2, planes, len(rows), 4), dtype=np.int64)
+    pairs = (padded[:, 0::2] << 32) + padded[:, 1::2]
+    words[0] = pairs[rows].reshape(len(rows), planes, 4).transpose(1, 0, 2)
+    directions = np.array([0, bins.shape[1]]) if directions is None else directions
+    return grow_sketched_tree(
+        bins, np.stack([rows, rows]).astype(np.uint32), words, rules, directions,
+        n_drawn or bins.shape[1], key, team,
+    )  # fmt: skip
+
+
+def gain_of(numbers, ridge):
+    return (numbers[:, 2:].sum(axis=0) ** 2.0).sum() / (numbers[:, 0].sum() + ridge)
+
+
+def best_split(bins, numbers, members, rules):
+    """Gain, direction and cut of the best split of a node, by trying all of them."""
+    best = 0.0, -1, -1
+    before = gain_of(numbers[members], rules.ridge)
+    for column in range(bins.shape[1]):
+        for cut in range(rules.n_bins - 1):
+            right = bins[members, column] > cut
+            if min(right.sum(), (~right).sum()) < rules.min_samples_leaf:
+                continue
+            parts = members[~right], members[right]
+            gain = sum(gain_of(numbers[part], rules.ridge) for part in parts) - before
+            if gain > best[0] + 1e-9 * before:
+                best = gain, column, cut
+    return best
+
+
+def slow_tree(bins, numbers, rules):
+    """The same tree by plain code: lists of (column, cut, left child, gain)."""
+    nodes = [[-1, -1, -1, 0.0]]
+    members, depths, found = [np.arange(len(bins))], [0], [None]
+    while True:
+        for node in range(len(nodes)):
+            if found[node] is None:
+                deep = depths[node] >= rules.max_depth
+                nothing = 0.0, -1, -1
+                split = nothing if deep else best_split(bins, numbers, members[node], rules)
+                found[node] = split
+        waiting = [n for n in range(len(nodes)) if nodes[n][2] < 0 and found[n][0] > 0]
+        room = rules.max_leaves - (len(nodes) + 1) // 2
+        n = min(-(-len(waiting) // 2), room)
+        if n <= 0:
+            return nodes
+        for node in sorted(sorted(waiting, key=lambda n: -found[n][0])[:n]):
+            gain, column, cut = found[node]
+            nodes[node] = [column, cut, len(nodes), gain]
+            right = bins[members[node], column] > cut
+            for part in (members[node][~right], members[node][right]):
+                nodes.append([-1, -1, -1, 0.0])
+                members.append(part)
+                depths.append(depths[node] + 1)
+                found.append(None)
+
+
+def test_packed_numbers_come_back():
+    for upper, lower in [(0, 0), (5, -3), (-7, 9), (-(2**31) + 1, -(2**31) + 1), (2**31 - 1, -1)]:
+        word = packed(upper, lower)
+        assert (upper_half(word), lower_half(word)) == (upper, lower)
+    total = packed(-5, 3) + packed(2, -9)
+    assert (upper_half(total), lower_half(total)) == (-3, -6)
+
+
+@pytest.mark.parametrize("q", [1, 4, 6, 7, 15])
+@pytest.mark.parametrize(
+    "rules",
+    [
+        SketchRules(20, 50, 1, 30.0, 16),
+        SketchRules(64, 3, 1, 1.0, 16),
+        SketchRules(9, 50, 20, 0.0, 16),
+    ],
+)
+def test_tree_is_that_of_plain_code(q, rules):
+    bins, numbers = made_samples(q=q)
+    tree = grown(bins, numbers, rules)
+    expected = slow_tree(bins, numbers, rules)
+    columns, cuts, left, gains = zip(*expected, strict=True)
+    assert_array_equal(tree.columns, columns)
+    assert_array_equal(tree.cuts, cuts)
+    assert_array_equal(tree.left, left)
+    assert_allclose(tree.gains, gains, rtol=1e-6)
+    assert len(columns) > 5
+
+
+@pytest.mark.parametrize("n_bins", [2, 16, 64, 65, 256])
+def test_small_and_large_nodes_and_any_number_of_bins(n_bins):
+    bins, numbers = made_samples(m=120, n_bins=n_bins)
+    rules = SketchRules(40, 50, 1, 3.0, n_bins)
+    expected = [node[:3] for node in slow_tree(bins, numbers, rules)]
+    tree = grown(bins, numbers, rules)
+    assert_array_equal(np.stack(tree[:3], axis=1), expected)
+
+
+@pytest.mark.usefixtures("all_threads")
+@pytest.mark.parametrize("n_drawn", [3, 17, 40])
+def test_threads_and_order_of_samples_do_not_change_a_tree(n_drawn):
+    bins, numbers = made_samples(m=2000, n_directions=40)
+    rules = SketchRules(60, 50, 2, 3.0, 16)
+    tree = grown(bins, numbers, rules, n_drawn)
+    assert len(tree.columns) == 119
+    for team in (ThreadTeam(2), THREE, ThreadTeam(7)):
+        for one, other in zip(tree, grown(bins, numbers, rules, n_drawn, team=team), strict=True):
+            assert_array_equal(one, other)
+    rows = np.random.default_rng(1).permutation(2000)
+    for one, other in zip(tree, grown(bins, numbers, rules, n_drawn, rows=rows), strict=True):
+        assert_array_equal(one, other)
+
+
+def test_a_tree_sees_only_its_samples_and_directions():
+    bins, numbers = made_samples(m=400, n_directions=8)
+    rows = np.arange(0, 400, 3)
+    rules = SketchRules(12, 50, 1, 3.0, 16)
+    tree = grown(bins, numbers, rules, rows=rows, directions=np.array([2, 6]))
+    expected = slow_tree(np.ascontiguousarray(bins[rows, 2:6]), numbers[rows], rules)
+    columns = [column + 2 if column >= 0 else -1 for column, *_ in expected]
+    assert_array_equal(tree.columns, columns)
+
+
+def test_drawn_directions_are_different_and_all_come():
+    seen = np.zeros(30, dtype=int)
+    for key in range(400):
+        drawn = np.empty(7, dtype=np.int64)
+        draw_directions(np.uint64(key * 7919), np.array([10, 40]), 7, drawn)
+        assert_array_equal(drawn, np.unique(drawn))
+        assert drawn.min() >= 10
+        assert drawn.max() < 40
+        seen[drawn - 10] += 1
+    assert seen.min() > 50
+    assert seen.max() < 140
+
+
+def test_nothing_to_gain_gives_a_single_leaf():
+    bins, numbers = made_samples(m=50)
+    numbers[:, 2:] = 0
+    tree = grown(bins, numbers, SketchRules(20, 50, 1, 1.0, 16))
+    assert_array_equal(tree.columns, [-1])
+    assert_array_equal(tree.left, [-1])
