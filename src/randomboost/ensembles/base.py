@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from ..runtime.checked_arrays import Arrays, Taken
 from ..runtime.parallel import ThreadTeam
@@ -54,6 +55,11 @@ class Ensemble(ABC):
         return False
 
     @property
+    def is_sparse(self) -> bool:
+        """Whether the best classes are found without the scores of all."""
+        return False
+
+    @property
     def has_stages(self) -> bool:
         """Whether the ensemble after every round is known."""
         return True
@@ -65,6 +71,18 @@ class Ensemble(ABC):
     @abstractmethod
     def staged_scores(self, X: Any, team: ThreadTeam) -> Iterator[NDArray]:
         """Yield the scores after every round."""
+
+    def top(
+        self, X: Any, n: int, scale: float, team: ThreadTeam
+    ) -> tuple[NDArray[np.int64], NDArray]:
+        """Return the n most probable classes and their probabilities, the most probable first.
+
+        Probabilities are ``softmax(scale F)``; both results have the shape (n_samples, n).
+        """
+        scores = scale * self.scores(X, team).T
+        order = np.argsort(-scores, axis=1, kind="stable")[:, :n]
+        chosen = np.take_along_axis(scores, order, axis=1)
+        return order, np.exp(chosen - logsumexp(scores, axis=1, keepdims=True))
 
     @abstractmethod
     def largest_margin(self) -> float:

@@ -52,6 +52,13 @@ class TreeTable:
         The codes (see `projections.class_codes`).
     rounded : bool
         Whether values are compared as float32.
+    leaf_starts : ndarray of int64 of shape (n_leaves + 1,) or None
+        For leaves with a vector of class scores: where the entries of each leaf begin, in the
+        order of the nodes. `values` is not used then.
+    leaf_classes : ndarray of int64 of shape (n_entries,) or None
+        Class of every entry.
+    leaf_values : ndarray of float32 of shape (n_entries,) or None
+        What every entry adds to the score of its class.
     """
 
     starts: NDArray[np.int64]
@@ -62,6 +69,9 @@ class TreeTable:
     codes: NDArray[np.int64] | None = None
     class_codes: NDArray[np.uint8] | None = None
     rounded: bool = False
+    leaf_starts: NDArray[np.int64] | None = None
+    leaf_classes: NDArray[np.int64] | None = None
+    leaf_values: NDArray[np.float32] | None = None
 
 
 @dataclass(frozen=True)

@@ -151,7 +151,12 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Class labels.
         """
-        return self._as_labels(self.decision_function(X))
+        check_is_fitted(self)
+        if not self.model_.ensemble.is_sparse:
+            return self._as_labels(self.decision_function(X))
+        X = self._prepared(X)
+        with ThreadTeam(resolve_threads(self.n_jobs) if X.shape[0] > 64 else 1) as team:
+            return self.classes_[self.model_.ensemble.top(X, 1, 1.0, team)[0][:, 0]]
 
     def predict_proba(self, X: Any) -> NDArray:
         """Return class probabilities, ``softmax(s F)``.
@@ -193,9 +198,11 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
         """
         if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
             raise ValueError(f"n={n!r} is not a number of classes: pass a whole number above 0")
-        probabilities = self.predict_proba(X)
-        order = np.argsort(-probabilities, axis=1, kind="stable")[:, : int(n)]
-        return self.classes_[order], np.take_along_axis(probabilities, order, axis=1)
+        X = self._prepared(X)
+        model = self.model_
+        with ThreadTeam(resolve_threads(self.n_jobs) if X.shape[0] > 64 else 1) as team:
+            found = model.ensemble.top(X, int(n), model.probability_scale, team)
+        return self.classes_[found[0]], found[1].astype(model.inputs.dtype, copy=False)
 
     def staged_decision_function(self, X: Any) -> Iterator[NDArray]:
         """Yield `decision_function` of the model after every round.
