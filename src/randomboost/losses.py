@@ -77,7 +77,6 @@ class LogisticLoss:
         return xlogy(-dual, -dual) + xlogy(1.0 + dual, 1.0 + dual)
 
 
-SOFTMAX = "softmax"  # the loss of all scores together, for trees (see `trees.gradients`)
 LOSSES: dict[str, type] = {"exponential": ExponentialLoss, "logistic": LogisticLoss}
 
 

@@ -11,25 +11,20 @@ from .preprocessing.inputs import InputPreparation
 from .preprocessing.scaling import StandardScaling
 from .projections.directions import Directions
 from .projections.matrices import CodedProjection, GaussianProjection, GivenProjection
-from .trees.forest import Forest
-from .trees.views import ClassView, SharedView
 from .weak_learners.hypotheses import Combination, FittedEstimator, SmallTree, Stump, Stumps
 
 _OURS = (
     *CLASSIFIERS.values(),
     *KINDS.values(),
-    ClassView,
     CodedProjection,
     Combination,
     Directions,
     FittedEstimator,
     FittedModel,
-    Forest,
     GaussianProjection,
     GivenProjection,
     HypothesisRow,
     InputPreparation,
-    SharedView,
     SmallTree,
     StandardScaling,
     Stump,

@@ -4,10 +4,10 @@ from .base import Ensemble
 from .coded_votes import CodedVotes
 from .dichotomies import Dichotomies
 from .projected_learners import ProjectedLearners
-from .shared_trees import SharedTrees
+from .sparse_trees import SparseTrees
 from .votes import Votes
 
 #: The ensembles by the name that files give them.
 KINDS: dict[str, type[Ensemble]] = {
-    kind.kind: kind for kind in (CodedVotes, Dichotomies, ProjectedLearners, SharedTrees, Votes)
+    kind.kind: kind for kind in (CodedVotes, Dichotomies, ProjectedLearners, SparseTrees, Votes)
 }

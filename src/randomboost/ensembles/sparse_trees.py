@@ -6,19 +6,40 @@ directions in use, the leaf of every tree, then the leaves' classes, added to th
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..projections.directions import Directions, project
+from ..projections.projection_arrays import directions_from_arrays, directions_to_arrays
+from ..runtime.checked_arrays import Arrays, Taken, floats, ints, need, need_tree, pieces
 from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
-from ..trees.sketching import exponential, make_prior
+from ..trees.sketching import Prior, exponential, make_prior
 from ..trees.sparse_leaves import Leaves
+from .base import Ensemble, ModelShape, as_shares
+from .plain_tables import PlainTables, TreeTable
 
+_FIELDS = [
+    "directions",
+    "starts",
+    "columns",
+    "thresholds",
+    "left",
+    "gains",
+    "leaf_starts",
+    "classes",
+    "steps",
+    "units",
+    "prior",
+    "state",
+]
+_STATE = ("due", "earned", "tries", "known")  # rows of a trainer's state
 _ROWS = 256  # rows that go through the trees together
 _TILE = 16  # rows whose scores are copied together
 _WORTH = 200  # trees times rows from which on threads share the work: one block at least
@@ -84,17 +105,17 @@ def _find_leaves(values, columns, limits, children, roots, leaves):
 
 
 @kernel
-def _add_leaves(leaves, i, starts, classes, codes, units, scores):
+def _add_leaves(leaves, i, starts, classes, steps, units, scores):
     """Add the leaves of a row to its scores."""
     for t in range(len(units)):
         leaf = np.uint64(leaves[t, i])
         unit = units[t]
         for e in range(np.uint64(starts[leaf]), np.uint64(starts[leaf + np.uint64(1)])):
-            scores[np.uint64(classes[e])] += np.float32(codes[e]) * unit
+            scores[np.uint64(classes[e])] += np.float32(steps[e]) * unit
 
 
 @kernel
-def _fill_scores(leaves, starts, classes, codes, units, prior, begin, out):
+def _fill_scores(leaves, starts, classes, steps, units, prior, begin, out):
     """Scores of the rows of a block, all classes."""
     tile = np.empty((_TILE, len(prior)), np.float32)
     n = leaves.shape[1]
@@ -104,14 +125,14 @@ def _fill_scores(leaves, starts, classes, codes, units, prior, begin, out):
             scores = tile[i - first]
             for r in range(len(prior)):
                 scores[r] = prior[r]
-            _add_leaves(leaves, i, starts, classes, codes, units, scores)
+            _add_leaves(leaves, i, starts, classes, steps, units, scores)
         for r in range(len(prior)):
             for i in range(first, last):
                 out[r, begin + i] = tile[i - first, r]
 
 
 @kernel
-def _add_touched(leaves, i, starts, classes, codes, units, prior, stamp, stamps, scores, touched):
+def _add_touched(leaves, i, starts, classes, steps, units, prior, stamp, stamps, scores, touched):
     """Scores of the classes that a row's leaves touch; return how many there are."""
     n = 0
     for t in range(len(units)):
@@ -123,7 +144,7 @@ def _add_touched(leaves, i, starts, classes, codes, units, prior, stamp, stamps,
             stamps[r] = stamp
             touched[n] = r
             n += 0 if old else 1
-            scores[r] = (scores[r] if old else prior[r]) + np.float32(codes[e]) * unit
+            scores[r] = (scores[r] if old else prior[r]) + np.float32(steps[e]) * unit
     return n
 
 
@@ -146,7 +167,7 @@ def _insert(r, score, labels, scores, n):
 
 @kernel
 def _fill_best(
-    leaves, starts, classes, codes, units, prior, shares, order, begin, labels, tops, normalisers
+    leaves, starts, classes, steps, units, prior, shares, order, begin, labels, tops, normalisers
 ):
     """Best classes of the rows of a block, and the logarithm of the sum of ``exp(score)``."""
     n_classes = len(prior)
@@ -155,7 +176,7 @@ def _fill_best(
     touched = np.empty(n_classes + 1, np.int64)
     for i in range(leaves.shape[1]):
         n = _add_touched(
-            leaves, i, starts, classes, codes, units, prior, i, stamps, scores, touched
+            leaves, i, starts, classes, steps, units, prior, i, stamps, scores, touched
         )
         label, top = labels[begin + i], tops[begin + i]
         found = 0
@@ -182,7 +203,22 @@ def _fill_best(
         normalisers[begin + i] = peak + math.log(total)
 
 
-class SparseTrees(Sequence[SparseTree]):
+def _split_flags(taken: Taken, sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which nodes of a file's trees are splits."""
+    bits = taken.whole("trees.splits", np.uint8, None)
+    fine = (sizes > 0).all() and (sizes <= 8 * len(bits)).all()
+    need(fine and len(bits) == -(-int(sizes.sum()) // 8), "the sizes of trees do not add up")
+    return np.unpackbits(bits, count=int(sizes.sum())).astype(bool)
+
+
+def _spread(values: NDArray, where: NDArray[np.bool_], filler: float) -> NDArray:
+    """Return values in their places, the filler in all others."""
+    out = np.full(len(where), filler, dtype=values.dtype)
+    out[where] = values
+    return out
+
+
+class SparseTrees(Ensemble):
     """Fitted trees with sparse vector leaves: scores ``prior_r + sum_t leaf_t(x)_r``.
 
     Parameters
@@ -197,15 +233,17 @@ class SparseTrees(Sequence[SparseTree]):
         First entry of every leaf, in the order of the nodes.
     classes : ndarray of uint16 or uint32 of shape (n_entries,)
         Class of every entry.
-    codes : ndarray of int16 of shape (n_entries,)
+    steps : ndarray of int16 of shape (n_entries,)
         Value of every entry in units of its tree.
     units : ndarray of float32 of shape (n_trees,)
         The units.
     prior : ndarray of float32 of shape (n_classes,)
         Scores before the first tree.
     state : ndarray
-        What a trainer needs to go on as if it had not stopped.
+        What a trainer needs to continue as if it had not stopped.
     """
+
+    kind = "sparse trees"
 
     def __init__(
         self,
@@ -217,28 +255,41 @@ class SparseTrees(Sequence[SparseTree]):
         gains: NDArray[np.float32],
         leaf_starts: NDArray[np.int64],
         classes: NDArray,
-        codes: NDArray[np.int16],
+        steps: NDArray[np.int16],
         units: NDArray[np.float32],
         prior: NDArray[np.float32],
         state: NDArray,
     ) -> None:
         self.directions, self.starts = directions, starts
         self.columns, self.thresholds, self.left, self.gains = columns, thresholds, left, gains
-        self.leaf_starts, self.classes, self.codes = leaf_starts, classes, codes
+        self.leaf_starts, self.classes, self.steps = leaf_starts, classes, steps
         self.units, self.prior, self.state = units, prior, state
-        self._prior = make_prior(prior)
-        self._used = np.unique(columns[columns >= 0]).astype(np.int64)
-        self._along = directions.rows(self._used) if len(self._used) else None
-        self._places = np.searchsorted(self._used, columns).astype(np.int32)
-        leaf = columns < 0
-        self._children = (left + np.repeat(starts[:-1], np.diff(starts))).astype(np.int32)
-        self._children[leaf] = -1 - np.arange(leaf.sum(), dtype=np.int32)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (
-            self.directions, self.starts, self.columns, self.thresholds, self.left, self.gains,
-            self.leaf_starts, self.classes, self.codes, self.units, self.prior, self.state,
-        )  # fmt: skip
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _FIELDS}
+
+    @cached_property
+    def _prior(self) -> Prior:
+        return make_prior(self.prior)
+
+    @cached_property
+    def _used(self) -> NDArray[np.int64]:
+        return np.unique(self.columns[self.columns >= 0]).astype(np.int64)
+
+    @cached_property
+    def _along(self) -> Any:
+        return self.directions.rows(self._used) if len(self._used) else None
+
+    @cached_property
+    def _places(self) -> NDArray[np.int32]:
+        return np.searchsorted(self._used, self.columns).astype(np.int32)
+
+    @cached_property
+    def _children(self) -> NDArray[np.int32]:
+        leaf = self.columns < 0
+        children = (self.left + np.repeat(self.starts[:-1], np.diff(self.starts))).astype(np.int32)
+        children[leaf] = -1 - np.arange(leaf.sum(), dtype=np.int32)
+        return children
 
     @classmethod
     def pack(
@@ -271,43 +322,55 @@ class SparseTrees(Sequence[SparseTree]):
             *(np.concatenate([getattr(tree, name) for tree in trees]) for name in fields),
             np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
             np.concatenate([tree.leaves.classes for tree in trees]),
-            np.concatenate([tree.leaves.codes for tree in trees]),
+            np.concatenate([tree.leaves.steps for tree in trees]),
             np.array([tree.leaves.unit for tree in trees], dtype=np.float32),
             prior,
             state,
         )
 
-    def __len__(self) -> int:
+    @property
+    def n_rounds(self) -> int:
+        """Number of trees."""
         return len(self.units)
 
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return [self[t] for t in range(*index.indices(len(self)))]
-        t = range(len(self))[index]
+    @property
+    def takes_missing(self) -> bool:
+        """Trees take missing values."""
+        return True
+
+    @property
+    def is_sparse(self) -> bool:
+        """The best classes are found without the scores of all."""
+        return True
+
+    @property
+    def weights(self) -> NDArray:  # type: ignore[override]
+        """The largest value that each tree adds to or takes from a score."""
+        return np.array([np.abs(tree.leaves.values).max(initial=0.0) for tree in self.trees()])
+
+    def trees(self) -> list[SparseTree]:
+        """Return the trees one by one."""
+        return [self._tree(t) for t in range(self.n_rounds)]
+
+    def _tree(self, t: int) -> SparseTree:
         nodes = slice(self.starts[t], self.starts[t + 1])
         columns = self.columns[nodes]
-        first = int((self.columns[: self.starts[t]] < 0).sum())
-        ends = self.leaf_starts[first : first + int((columns < 0).sum()) + 1]
+        first, last = self._leaf_ranges[t : t + 2]
+        ends = self.leaf_starts[first : last + 1]
         entries = slice(ends[0], ends[-1])
-        leaves = Leaves(ends - ends[0], self.classes[entries], self.codes[entries], self.units[t])
+        leaves = Leaves(ends - ends[0], self.classes[entries], self.steps[entries], self.units[t])
         return SparseTree(
             columns, self.thresholds[nodes], self.left[nodes], self.gains[nodes], leaves
         )
 
     @property
     def n_classes(self) -> int:
-        """Return the number of classes."""
+        """Number of classes."""
         return len(self.prior)
-
-    def truncated(self, n_trees: int) -> SparseTrees:
-        """Return the first trees as an ensemble."""
-        if n_trees >= len(self):
-            return self
-        return self.pack(self.directions, self[:n_trees], self.prior, 0 * self.state)
 
     def _leaves(self, X: Any, team: ThreadTeam) -> NDArray[np.int32]:
         """Return the leaf of every row of a block in every tree, (n_trees, n_rows)."""
-        leaves = np.empty((len(self), X.shape[0]), dtype=np.int32)
+        leaves = np.empty((self.n_rounds, X.shape[0]), dtype=np.int32)
         if self._along is None:
             values = np.empty((1, X.shape[0]), dtype=X.dtype)
         else:
@@ -326,29 +389,16 @@ class SparseTrees(Sequence[SparseTree]):
             work(begin, self._leaves(X[begin : begin + _ROWS], alone))
 
         n_blocks = -(-n // _ROWS)
-        if len(self) * n < _WORTH * _ROWS:
+        if self.n_rounds * n < _WORTH * _ROWS:
             team = alone
         team.for_each(block, n_blocks)
 
     @property
     def _entries(self) -> tuple[NDArray, ...]:
-        return self.leaf_starts, self.classes, self.codes, self.units
+        return self.leaf_starts, self.classes, self.steps, self.units
 
     def scores(self, X: Any, team: ThreadTeam) -> NDArray[np.float32]:
-        """Return the scores of all classes.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n_samples, n_features)
-            Scaled data.
-        team : ThreadTeam
-            Threads.
-
-        Returns
-        -------
-        ndarray of float32 of shape (n_classes, n_samples)
-            The scores.
-        """
+        """Return the scores of all classes, shape (n_classes, n_samples), float32."""
         out = np.empty((self.n_classes, X.shape[0]), dtype=np.float32)
 
         def work(begin: int, leaves: NDArray) -> None:
@@ -358,20 +408,7 @@ class SparseTrees(Sequence[SparseTree]):
         return out
 
     def staged_scores(self, X: Any, team: ThreadTeam) -> Iterator[NDArray[np.float32]]:
-        """Yield the scores of all classes after every tree.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n_samples, n_features)
-            Scaled data.
-        team : ThreadTeam
-            Threads.
-
-        Yields
-        ------
-        ndarray of float32 of shape (n_classes, n_samples)
-            The scores.
-        """
+        """Yield the scores of all classes after every tree."""
         leaves = self._leaves(X, team)
         scores = np.repeat(self.prior[:, None], X.shape[0], axis=1)
         rows = np.arange(X.shape[0])
@@ -380,31 +417,16 @@ class SparseTrees(Sequence[SparseTree]):
             firsts = np.repeat(self.leaf_starts[leaves[t]], sizes)
             offsets = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
             entries = firsts + offsets
-            amounts = self.codes[entries].astype(np.float32) * unit
+            amounts = self.steps[entries].astype(np.float32) * unit
             scores[self.classes[entries], np.repeat(rows, sizes)] += amounts
             yield scores.copy()
 
     def top(
-        self, X: Any, n: int, team: ThreadTeam
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray]:
-        """Return the best classes, without an array of all scores.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n_samples, n_features)
-            Scaled data.
-        n : int
-            How many classes, at most all.
-        team : ThreadTeam
-            Threads.
-
-        Returns
-        -------
-        tuple of ndarray
-            Class numbers and scores, (n_samples, n), by falling score, and the logarithm of the
-            sum of ``exp(score)`` over all classes, (n_samples,): a class has the probability
-            ``exp(score - logarithm)``.
-        """
+        self, X: Any, n: int, scale: float, team: ThreadTeam
+    ) -> tuple[NDArray[np.int64], NDArray]:
+        """Return the n most probable classes and their probabilities, the most probable first."""
+        if scale != 1.0:
+            return super().top(X, n, scale, team)
         n = min(n, self.n_classes)
         labels = np.empty((X.shape[0], n), dtype=np.int64)
         tops = np.empty((X.shape[0], n), dtype=np.float32)
@@ -417,38 +439,10 @@ class SparseTrees(Sequence[SparseTree]):
             )  # fmt: skip
 
         self._blocks(X, work, team)
-        return labels, tops, normalisers
-
-    def predict(self, X: Any, team: ThreadTeam) -> NDArray[np.int64]:
-        """Return the class number with the largest score of every row.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n_samples, n_features)
-            Scaled data.
-        team : ThreadTeam
-            Threads.
-
-        Returns
-        -------
-        ndarray of int64 of shape (n_samples,)
-            Class numbers.
-        """
-        return self.top(X, 1, team)[0][:, 0]
+        return labels, np.exp(tops - normalisers[:, None])
 
     def importances(self, n_features: int) -> NDArray:
-        """Return the share of every feature in what the splits gained.
-
-        Parameters
-        ----------
-        n_features : int
-            Number of features.
-
-        Returns
-        -------
-        ndarray of shape (n_features,)
-            Shares that add up to 1, or zeros where there is no split.
-        """
+        """Return the share of every feature in what the splits gained."""
         out = np.zeros(n_features)
         if self._along is None:
             return out
@@ -457,12 +451,112 @@ class SparseTrees(Sequence[SparseTree]):
         squares = self._along.power(2)
         lengths = np.asarray(squares.sum(axis=1)).ravel()
         out = np.asarray(squares.T @ (gains / lengths)).ravel()
-        return out / out.sum() if out.sum() > 0 else out
+        return as_shares(out)
 
     def largest_margin(self) -> float:
         """Return a bound of the difference between any two scores of a row."""
         total = float(np.ptp(self.prior))
-        for tree in self:
+        for tree in self.trees():
             values = tree.leaves.values
             total += float(values.max(initial=0.0)) - float(values.min(initial=0.0))
         return total
+
+    def to_arrays(self, *, dense: bool) -> tuple[dict[str, Any], Arrays]:
+        """Return the ensemble as JSON and arrays; with `dense` also the directions in use."""
+        described, arrays = directions_to_arrays(self.directions)
+        split = self.columns >= 0
+        arrays |= {
+            "trees.sizes": ints(np.diff(self.starts)),
+            "trees.splits": np.packbits(split),
+            "trees.columns": ints(self.columns[split]),
+            "trees.left": ints(self.left[split]),
+            "trees.thresholds": floats(self.thresholds[split]),
+            "trees.gains": self.gains[split].astype(np.float32),
+            "leaves.sizes": ints(np.diff(self.leaf_starts)),
+            "leaves.classes": ints(self.classes),
+            "leaves.steps": self.steps,
+            "leaves.units": self.units,
+            "prior": floats(self.prior),
+            "state": self.state,
+        }
+        if dense and self._along is not None:
+            arrays |= {
+                "dense.numbers": ints(self._used),
+                "dense.sizes": ints(np.diff(self._along.indptr)),
+                "dense.features": ints(self._along.indices),
+                "dense.coefficients": floats(self._along.data),
+            }
+        return described, arrays
+
+    @classmethod
+    def from_arrays(cls, described: dict[str, Any], taken: Taken, shape: ModelShape) -> SparseTrees:
+        """Return the ensemble that `to_arrays` was given."""
+        directions = directions_from_arrays(described, taken, shape.n_features)
+        sizes = taken.whole("trees.sizes", np.int64, shape.n_rounds)
+        split = _split_flags(taken, sizes)
+        n_splits = int(split.sum())
+        columns = taken.whole("trees.columns", np.int32, n_splits)
+        fine = ((columns >= 0) & (columns < len(directions))).all()
+        need(fine, "a tree looks at no direction")
+        thresholds = taken.real("trees.thresholds", n_splits, finite=False)
+        gains = taken.real("trees.gains", n_splits, finite=False).astype(np.float32)
+        left = _spread(taken.whole("trees.left", np.int32, n_splits), split, -1)
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        for first, last in itertools.pairwise(starts):
+            need_tree(split[first:last], left[first:last], left[first:last] + 1)
+        counts = taken.whole("leaves.sizes", np.int64, len(split) - n_splits)
+        classes = taken.whole("leaves.classes", np.int64, None)
+        pieces(counts, len(classes), "leaves")
+        fine = ((classes >= 0) & (classes < shape.n_classes)).all()
+        need(fine, "a leaf has a value for no class")
+        n_families = len(directions.counts)
+        return cls(
+            directions,
+            starts,
+            _spread(columns, split, -1),
+            _spread(thresholds, split, 0.0),
+            left,
+            _spread(gains, split, 0.0),
+            np.concatenate([[0], np.cumsum(counts)]),
+            classes.astype(np.uint16 if shape.n_classes <= 2**16 else np.uint32),
+            taken.whole("leaves.steps", np.int16, len(classes)),
+            taken.real("leaves.units", shape.n_rounds).astype(np.float32),
+            taken.real("prior", shape.n_classes).astype(np.float32),
+            taken.real("state", len(_STATE), n_families),
+        )
+
+    def tables(self, shape: ModelShape) -> PlainTables:
+        """Return the trees with their vector leaves."""
+        split = self.columns >= 0
+        tree_of_entry = np.repeat(
+            np.repeat(np.arange(self.n_rounds), np.diff(self._leaf_ranges)),
+            np.diff(self.leaf_starts),
+        )
+        trees = TreeTable(
+            self.starts,
+            np.where(split, self._places, -1).astype(np.int64),
+            self.thresholds.astype(shape.dtype),
+            self.left.astype(np.int64),
+            np.zeros(len(split), dtype=np.float32),
+            leaf_starts=self.leaf_starts,
+            leaf_classes=self.classes.astype(np.int64),
+            leaf_values=self.steps.astype(np.float32) * self.units[tree_of_entry],
+        )
+
+        def rows(numbers: NDArray[np.int64]) -> Any:
+            return self.directions.rows(self._used[numbers]).astype(shape.dtype)
+
+        return PlainTables(
+            stumps=None,
+            trees=trees,
+            n_views=1,
+            n_values=len(self._used),
+            rows=rows,
+            votes=None,
+            baseline=self.prior,
+        )
+
+    @cached_property
+    def _leaf_ranges(self) -> NDArray[np.int64]:
+        """The first leaf of every tree, and the number of leaves."""
+        return np.concatenate([[0], np.cumsum(self.columns < 0)])[self.starts]

@@ -76,7 +76,7 @@ class BaseBoostingClassifier(FittedClassifier):
         """Whether to stop early, by the number of samples and whether X_val is given."""
         return self.early_stopping
 
-    def _changed_since(self, ensemble: Any, seed: int) -> str | None:
+    def _changed_since(self, ensemble: Any, seed: int, data: TrainingData) -> str | None:
         """Return a parameter that differs from that of an ensemble to continue from."""
         return None
 
@@ -169,7 +169,6 @@ class BaseBoostingClassifier(FittedClassifier):
             inputs = InputPreparation(encoding, scaling, X.dtype)
         else:
             inputs = start.inputs
-            self._refuse_changes(start)
         data = TrainingData(
             inputs.scaled(X),
             labels,
@@ -179,6 +178,8 @@ class BaseBoostingClassifier(FittedClassifier):
             y_val,
             val_weight,
         )
+        if start is not None:
+            self._refuse_changes(start, data)
         self._train(data, inputs, start, early, on_round)
 
     def _check_validation_parts(self, X_val: Any, y_val: Any, weight: Any) -> None:
@@ -197,10 +198,10 @@ class BaseBoostingClassifier(FittedClassifier):
         random = check_random_state(self.random_state)
         return int(random.randint(2**31)) << 31 | int(random.randint(2**31))
 
-    def _refuse_changes(self, start: FittedModel) -> None:
+    def _refuse_changes(self, start: FittedModel, data: TrainingData) -> None:
         """Raise where a warm start is not possible."""
         self._need_stages("a warm start")
-        name = self._changed_since(start.ensemble, start.seed)
+        name = self._changed_since(start.ensemble, start.seed, data)
         if bool(self.scale) != (start.inputs.scaling is not None):
             name = "scale"
         if isinstance(self.random_state, Integral) and self._make_seed() != start.seed:

@@ -138,6 +138,6 @@ class AdaBoostMHClassifier(ClassicalClassifier):
         code = 2.0 * np.eye(data.n_classes) - 1.0
         return DichotomyTrainer(settings, code, None, data, start, team)
 
-    def _changed_since(self, ensemble: Ensemble, seed: int) -> str | None:
+    def _changed_since(self, ensemble: Ensemble, seed: int, data: TrainingData) -> str | None:
         wanted = "votes" if self.votes == "shared" else "dichotomies"
         return None if ensemble.kind == wanted else "votes"

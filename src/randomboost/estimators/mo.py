@@ -164,7 +164,7 @@ class AdaBoostMOClassifier(ClassicalClassifier):
         code = self._make_code(data.n_classes, seed)
         return DichotomyTrainer(self._settings(seed), code, self.decoding, data, start, team)
 
-    def _changed_since(self, ensemble: Dichotomies, seed: int) -> str | None:
+    def _changed_since(self, ensemble: Dichotomies, seed: int, data: TrainingData) -> str | None:
         code = self._make_code(len(ensemble.code), seed)
         if not np.array_equal(code, ensemble.code):
             return "code or code_size"

@@ -77,13 +77,11 @@ TABLE: dict[str, Parameter] = {
     "learning_rate": Parameter([_POSITIVE], "shrinkage"),
     "max_leaf_nodes": Parameter([_whole(2, 2**20), None], "largest number of leaves of a tree"),
     "max_depth": Parameter([_whole(1), None], "largest number of splits on a path"),
-    "min_samples_leaf": Parameter([_whole(1)], "least number of points in a leaf"),
+    "min_samples_leaf": Parameter([_whole(1)], "least number of samples in a leaf"),
     "l2_regularization": Parameter([_AT_LEAST_0, None], "ridge penalty of the leaf values"),
     "subsample": Parameter([_SHARE], "share of the samples that a round looks at"),
-    "negligible": Parameter(
-        [Interval(Real, 0, 0.5, closed="both")], "share of the gradients that a round may leave out"
-    ),
-    "max_points": Parameter([_whole(1000), None], "points that a round looks at"),
+    "n_sketches": Parameter([_whole(1), None], "random projections of the gradients"),
+    "leaf_classes": Parameter([_whole(1)], "classes of which a leaf changes the score"),
     "n_projections": Parameter(
         [Interval(Integral, 1, 2**31, closed="left")], "number of projected dimensions"
     ),
@@ -93,7 +91,7 @@ TABLE: dict[str, Parameter] = {
     "projections_per_round": Parameter(
         [_whole(1), _SHARE, None], "projected dimensions that a round searches"
     ),
-    "max_features": Parameter([_whole(1), _SHARE, None], "splits that are tried at a node"),
+    "max_features": Parameter([_SHARE, None], "share of the directions tried at a node"),
     "correction": Parameter(
         [StrOptions({"stagewise", "total"})], "whether all weights are corrected after a round"
     ),

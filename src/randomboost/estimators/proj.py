@@ -218,7 +218,7 @@ class RBoostProjClassifier(BaseBoostingClassifier):
     ) -> ColumnTrainer:
         return ColumnTrainer(self._settings(seed), data, start, team)
 
-    def _changed_since(self, ensemble: CodedVotes, seed: int) -> str | None:
+    def _changed_since(self, ensemble: CodedVotes, seed: int, data: TrainingData) -> str | None:
         if self.selection != ensemble.reading:
             return "selection"
         made = ensemble.projection

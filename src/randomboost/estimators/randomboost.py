@@ -1,96 +1,73 @@
-"""RandomBoost: boosted trees that all classes share. The classifier to use."""
+"""RandomBoost: one tree a round for all classes. The classifier to use."""
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..ensembles.shared_trees import SharedTrees
-from ..losses import SOFTMAX, Loss, get_loss
-from ..projections.matrices import changed_parameter, split_kind
+from ..ensembles.sparse_trees import SparseTrees
+from ..losses import LogisticLoss, Loss
+from ..projections.matrices import KINDS, split_kind
 from ..runtime.parallel import ThreadTeam
 from ..training.loop import TrainingData
-from ..training.tree_boosting import TreeSettings, TreeTrainer
+from ..training.sketched_boosting import SketchSettings, SketchTrainer, direction_counts
 from .base import BaseBoostingClassifier
-from .parameters import OWN_LOSS, STOPPING, Condition
+from .parameters import STOPPING, Condition
 
 _LARGE = 20_000  # samples from which on a fit is stopped early by default
 
 
-def default_leaves(n_classes: int, n_features: int) -> int:
-    """Return the largest number of leaves of a tree where none is given.
-
-    Parameters
-    ----------
-    n_classes, n_features : int
-        Numbers of classes and features.
-
-    Returns
-    -------
-    int
-        6 for every class, up to 24 with many features, from 31 to 511.
-    """
-    wide = min(max(1, n_features // 64), 4)
-    return max(31, min(6 * n_classes * wide, 255), min(6 * n_classes, 511))
-
-
 class RandomBoostClassifier(BaseBoostingClassifier):
-    """Gradient boosting with one tree a round that all classes share.
+    """Gradient boosting with one tree a round, whatever the number of classes.
 
     Ordinary gradient boosting grows k trees a round for k classes. Here a round grows a single
-    tree on the pairs of a sample and a class: a split compares a random direction of the
-    features with a threshold and sends classes to different sides by a random class code, so
-    that every class has its own path through the same tree. Directions are single features,
-    mixtures of few or of all features and discriminants; the kinds whose trees gain most get
-    most trees. Missing values, categories (pandas) and sparse matrices are taken as they are.
+    tree whose leaves are sparse vectors of class scores. Its splits are chosen by a few random
+    projections of the k gradients (the paper's second idea, projecting the outputs), so that the
+    cost of a round does not grow with the number of classes; the leaves are computed from the
+    gradients themselves. Splits compare single features, random mixtures of few or of all
+    features, or discriminants; the kinds whose trees gain most get most trees. Missing values,
+    categories (pandas) and sparse matrices are taken as they are.
 
     Parameters
     ----------
-    n_estimators : int, default=120
+    n_estimators : int, default=200
         Largest number of rounds, one tree each.
-    loss : {"softmax", "exponential", "logistic"} or object, default="softmax"
-        "softmax": cross-entropy of the probabilities ``softmax(F)``. The others are losses of the
-        pairwise margins; an object needs ``value(margins)`` and ``derivative(margins)``, see
-        `randomboost.losses`.
     learning_rate : float, default=0.12
         Shrinkage: the factor of every tree.
     max_leaf_nodes : int or None, default=None
-        Largest number of leaves; None for 6 times the number of classes (up to 24 times
-        from 128 features on, as long as that is at most 255), from 31 to 511.
+        Largest number of leaves of a tree; None chooses it by the numbers of samples and classes,
+        from 24 to 1024.
     max_depth : int or None, default=None
         Largest number of splits on a path; None for no limit.
-    min_samples_leaf : int, default=1
-        Least number of points (pairs of a sample and a class) in a leaf.
+    min_samples_leaf : int or None, default=None
+        Least number of samples in a leaf; None for 1, or 10 with more than 400 classes.
     l2_regularization : float or None, default=None
-        Ridge penalty of the leaf values; None for a fortieth of the number of classes, from 0.5
-        to 10.
-    subsample : float, default=1.0
-        Share of the samples that a round looks at, drawn again every round.
-    negligible : float, default=0.03
-        Points that carry together at most this share of the gradients are left out of a
-        round; ``train_history_["left_out"]`` has the share.
-    max_points : int or None, default=None
-        How many points a round looks at; where there are more they are drawn by the size
-        of their gradients, without bias. At least 1000; None: 8 for every sample, at least 20000.
-    n_projections : int, default=600
-        Number of directions beside the features themselves.
-    projection : {"mixed", "axis", "sparse", "lda", "gaussian"}, tuple or object, default="mixed"
-        Kind of the directions.
-        "axis", single features; "sparse", three features with normal coefficients, or
-        ``("sparse", density)`` for that share of nonzeros, each -1 or +1 (1/3 is Achlioptas');
-        "lda", Fisher discriminants of random groups of classes on random features; "mixed",
-        "axis" and n directions of all kinds (a tree looks at one kind).
-        "gaussian" are the paper's class-wise matrices with entries N(0, 1) / sqrt(n): every class
-        sees its own projection of a sample, and splits need no class codes.
-        An object needs the method ``matrices(n_classes, n_projections, n_features, seed)``, which
-        returns an array of shape (n_classes, n_projections, n_features).
-    max_features : int, float or None, default=None
-        How many directions are tried at a node, drawn again for every node: a number, a share, or
-        None for one in 12 of a kind, at least 16.
-    max_bins : int, default=64
-        Bins of a direction, at most 256.
+        Ridge penalty of the leaf values and of the gain of splits; None for 0.3, or 0.1 with more
+        than 400 classes.
+    subsample : float, default=0.7
+        Share of the samples that a tree is grown on, drawn again every round.
+    n_sketches : int or None, default=None
+        Number q of random projections of the gradients that choose the splits, at most the number
+        of classes; None for 6, more with many classes (up to 30).
+    leaf_classes : int, default=32
+        Largest number of classes of which a leaf changes the score.
+    n_projections : int, default=550
+        Number of directions beside the features themselves; fewer where their bins would take more
+        than 256 MB.
+    projection : {"mixed", "axis", "sparse", "lda", "gaussian"} or tuple, default="mixed"
+        Kind of the directions that splits compare. "axis", single features; "sparse", three
+        features with normal coefficients, or ``("sparse", density)`` for that share of nonzeros,
+        each -1 or +1 (1/3 is Achlioptas'); "gaussian", all features; "lda", Fisher discriminants
+        of random groups of classes on random features; "mixed", all of these (a tree looks at one
+        kind).
+    max_features : float or None, default=None
+        Share of the directions of a kind that is tried at a node, drawn again for every node; None
+        for 0.3, or 0.5 from 10000 samples on, at most 64 directions.
+    max_bins : int or None, default=None
+        Bins of a direction, at most 256; None for 255 with at least 5000 samples and at most 64
+        features, else 64.
     scale : bool, default=True
         Scale the features to mean 0 and standard deviation 1 (CSR data is not centred).
         Projections mix features, so their scales matter; turn it off for data scaled already.
@@ -116,7 +93,7 @@ class RandomBoostClassifier(BaseBoostingClassifier):
     Attributes
     ----------
     weights_ : ndarray of shape (n_estimators_,)
-        The weights of the trees.
+        The largest value that each tree adds to or takes from a score.
     n_estimators_ : int
         Number of rounds in the model.
     classes_ : ndarray of shape (n_classes,)
@@ -129,8 +106,8 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         Share of each (scaled) feature in the squared length of the directions that the splits
         use, weighted by the gain of the splits; sums to 1.
     train_history_ : dict of str to ndarray
-        By round: "loss", "gain", "left_out", and "validation_error" and "validation_loss" where
-        there is a validation part.
+        By round: "loss" (before the round), "gain", and "validation_error" and "validation_loss"
+        where there is a validation part.
     stopped_ : str
         Why the fit ended.
     model_ : FittedModel
@@ -138,7 +115,14 @@ class RandomBoostClassifier(BaseBoostingClassifier):
 
     See Also
     --------
-    RBoostRankClassifier : The paper's first method, on the same kind of projections.
+    RBoostRankClassifier : The paper's first method: the data is projected, once for every class.
+    RBoostProjClassifier : The paper's second method: the outputs are projected.
+
+    Notes
+    -----
+    A leaf changes at most `leaf_classes` scores, so a sample keeps the scores of the classes that
+    some leaf touched; all others have that of the prior. Softmax, gradients and loss are exact
+    over all classes at the cost of the touched ones.
 
     Examples
     --------
@@ -150,40 +134,41 @@ class RandomBoostClassifier(BaseBoostingClassifier):
     True
     """
 
-    ensemble_kinds = ("shared trees",)
+    ensemble_kinds = ("sparse trees",)
     _accept_sparse = True
     _allows_missing = True
     _allowed: ClassVar[dict[str, list]] = {
-        "loss": [StrOptions({SOFTMAX, "exponential", "logistic"}), OWN_LOSS],
-        "max_bins": [Interval(Integral, 2, 256, closed="both")],
+        "min_samples_leaf": [Interval(Integral, 1, None, closed="left"), None],
+        "projection": [StrOptions(set(KINDS)), tuple],
+        "max_features": [Interval(Real, 0, 1, closed="right"), None],
+        "max_bins": [Interval(Integral, 2, 256, closed="both"), None],
         "early_stopping": ["boolean", StrOptions({"auto"})],
     }
     _conditions: ClassVar[tuple[Condition, ...]] = (
         *STOPPING,
         Condition(
             ("n_projections",),
-            lambda estimator: not _is(estimator.projection, "axis"),
+            lambda estimator: estimator.projection != "axis",
             "choose another projection than 'axis'",
         ),
     )
 
     def __init__(
         self,
-        n_estimators: int = 120,
+        n_estimators: int = 200,
         *,
-        loss: Any = SOFTMAX,
         learning_rate: float = 0.12,
         max_leaf_nodes: int | None = None,
         max_depth: int | None = None,
-        min_samples_leaf: int = 1,
+        min_samples_leaf: int | None = None,
         l2_regularization: float | None = None,
-        subsample: float = 1.0,
-        negligible: float = 0.03,
-        max_points: int | None = None,
-        n_projections: int = 600,
+        subsample: float = 0.7,
+        n_sketches: int | None = None,
+        leaf_classes: int = 32,
+        n_projections: int = 550,
         projection: Any = "mixed",
         max_features: float | None = None,
-        max_bins: int = 64,
+        max_bins: int | None = None,
         scale: bool = True,
         class_weight: Any = None,
         early_stopping: Any = "auto",
@@ -195,15 +180,14 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         verbose: int = 0,
     ) -> None:
         self.n_estimators = n_estimators
-        self.loss = loss
         self.learning_rate = learning_rate
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.l2_regularization = l2_regularization
         self.subsample = subsample
-        self.negligible = negligible
-        self.max_points = max_points
+        self.n_sketches = n_sketches
+        self.leaf_classes = leaf_classes
         self.n_projections = n_projections
         self.projection = projection
         self.max_features = max_features
@@ -219,47 +203,49 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         self.verbose = verbose
 
     def _get_loss(self) -> Loss:
-        # the softmax loss has the same factor of the probabilities as the logistic one
-        return get_loss("logistic" if _is(self.loss, SOFTMAX) else self.loss)
+        return LogisticLoss()  # cross-entropy: softmax(F) are the probabilities, as there
 
     def _check_settings(self) -> None:
         super()._check_settings()
         split_kind(self.projection)
 
     def _stops_early(self, n_samples: int, given: bool) -> bool:
-        if self.early_stopping == "auto":
+        if isinstance(self.early_stopping, str):  # "auto"
             return given or n_samples >= _LARGE
         return self.early_stopping
 
-    def _settings(self, n_classes: int, n_features: int, seed: int) -> TreeSettings:
-        ridge = self.l2_regularization
-        return TreeSettings(
-            loss=self.loss,
+    def _settings(self, data: TrainingData, seed: int) -> SketchSettings:
+        given = {
+            "max_leaves": self.max_leaf_nodes,
+            "max_depth": self.max_depth,
+            "min_samples_leaf": self.min_samples_leaf,
+            "ridge": self.l2_regularization,
+            "n_sketches": self.n_sketches,
+            "max_features": self.max_features,
+            "max_bins": self.max_bins,
+        }
+        return SketchSettings.choose(
+            *data.X.shape,
+            data.n_classes,
             learning_rate=float(self.learning_rate),
-            max_leaves=self.max_leaf_nodes or default_leaves(n_classes, n_features),
-            max_depth=self.max_depth,
-            min_points=self.min_samples_leaf,
-            ridge=min(max(0.5, n_classes / 40), 10.0) if ridge is None else float(ridge),
-            subsample=self.subsample,
-            negligible=self.negligible,
-            max_points=self.max_points,
-            max_features=self.max_features,
-            max_bins=int(self.max_bins),
+            subsample=float(self.subsample),
+            leaf_classes=int(self.leaf_classes),
             projection=self.projection,
             n_projections=int(self.n_projections),
             seed=seed,
+            **{name: value for name, value in given.items() if value is not None},
         )
 
     def _make_trainer(
-        self, data: TrainingData, start: SharedTrees | None, seed: int, team: ThreadTeam
-    ) -> TreeTrainer:
-        settings = self._settings(data.n_classes, data.X.shape[1], seed)
-        return TreeTrainer(settings, data, start, team)
+        self, data: TrainingData, start: SparseTrees | None, seed: int, team: ThreadTeam
+    ) -> SketchTrainer:
+        return SketchTrainer(self._settings(data, seed), data, start, team)
 
-    def _changed_since(self, ensemble: SharedTrees, seed: int) -> str | None:
-        return changed_parameter(ensemble.view.drawn_from, self.projection, int(self.n_projections))
-
-
-def _is(value: Any, word: str) -> bool:
-    """Whether a parameter that may be an object is a word."""
-    return isinstance(value, str) and value == word
+    def _changed_since(self, ensemble: SparseTrees, seed: int, data: TrainingData) -> str | None:
+        wanted = direction_counts(self._settings(data, seed), *data.X.shape)
+        if list(wanted) != list(ensemble.directions.counts):
+            return "projection"
+        if wanted != ensemble.directions.counts:
+            return "n_projections"
+        density = split_kind(self.projection)[1]
+        return None if density == ensemble.directions.density else "projection"

@@ -260,7 +260,9 @@ class RBoostRankClassifier(BaseBoostingClassifier):
     ) -> RankTrainer:
         return RankTrainer(self._settings(seed), data, start, team)
 
-    def _changed_since(self, ensemble: ProjectedLearners, seed: int) -> str | None:
+    def _changed_since(
+        self, ensemble: ProjectedLearners, seed: int, data: TrainingData
+    ) -> str | None:
         if (ensemble.path is not None) != (self.correction == "total"):
             return "correction"
         return changed_parameter(ensemble.projection, self.projection, int(self.n_projections))

@@ -1,10 +1,7 @@
-"""Class codes: which way every class goes at a split.
+"""Class codes: a sign, or 0, for every class.
 
-A split of a shared tree compares one value of a sample, ``a . x``, with a cut; the code of the
-split says what that means for each class r: +1, the point (x, r) goes right where the value is
-above the cut; -1, where it is not; 0, always left. As a row of the class-wise projections it is
-``P^(r) = s_r a`` on samples shifted by the cut. Codes are functions of the seed, so that a model
-stores only their numbers.
+A direction ``a`` that all classes share becomes a row of the class-wise matrices by a class code s:
+``P^(r) = s_r a``. Codes are functions of the seed, so that a model stores none.
 """
 
 from __future__ import annotations
@@ -14,12 +11,11 @@ from numpy.typing import NDArray
 
 from ..runtime.random_stream import CODE_STREAM, uniforms
 
-LEFT, ABOVE, BELOW = 0, 1, 2
-N_CODES = 256
-_ZEROS = 0.3  # share of the classes that always go left
+_N_CODES = 256
+_ZEROS = 0.3  # share of the classes with a 0
 
 
-def class_codes(seed: int, n_classes: int) -> NDArray[np.uint8]:
+def class_codes(seed: int, n_classes: int) -> NDArray[np.float64]:
     """Return the class codes of a seed.
 
     Parameters
@@ -31,35 +27,12 @@ def class_codes(seed: int, n_classes: int) -> NDArray[np.uint8]:
 
     Returns
     -------
-    ndarray of uint8 of shape (N_CODES, n_classes)
-        `LEFT`, `ABOVE` or `BELOW` for every class; no code is `LEFT` for all classes. A single
-        class has one code, `ABOVE`.
+    ndarray of shape (n_codes, n_classes)
+        -1, 0 or +1 for every class; no code is 0 for all classes.
     """
-    if n_classes == 1:
-        return np.full((1, 1), ABOVE, dtype=np.uint8)
-    share = uniforms(seed, CODE_STREAM, N_CODES, n_classes)
-    codes = np.where(share < 0.5 * (1 - _ZEROS), ABOVE, BELOW).astype(np.uint8)
-    codes[share >= 1 - _ZEROS] = LEFT
-    empty = np.flatnonzero((codes == LEFT).all(axis=1))
-    codes[empty, empty % n_classes] = ABOVE
+    share = uniforms(seed, CODE_STREAM, _N_CODES, n_classes)
+    codes = np.where(share < 0.5 * (1 - _ZEROS), 1.0, -1.0)
+    codes[share >= 1 - _ZEROS] = 0.0
+    empty = np.flatnonzero((codes == 0).all(axis=1))
+    codes[empty, empty % n_classes] = 1.0
     return codes
-
-
-def class_masks(codes: NDArray[np.uint8], first: int, last: int) -> NDArray[np.uint32]:
-    """Return which classes of a range go right, as bits.
-
-    Parameters
-    ----------
-    codes : ndarray of uint8 of shape (n, n_classes)
-        Class codes.
-    first, last : int
-        The range, at most 32 classes.
-
-    Returns
-    -------
-    ndarray of uint32 of shape (n, 2)
-        The classes that go right below and above the cut; bit 0 stands for class `first`.
-    """
-    part = codes[:, first:last]
-    bits = np.uint32(1) << np.arange(last - first, dtype=np.uint32)
-    return np.stack([(part == BELOW) @ bits, (part == ABOVE) @ bits], axis=1).astype(np.uint32)

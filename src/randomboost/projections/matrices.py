@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..runtime.random_stream import DATA_STREAM, normals
-from .class_codes import ABOVE, BELOW, class_codes
+from .class_codes import class_codes
 from .directions import FAMILIES, Directions, family_weights, find_discriminants
 
 
@@ -94,8 +94,7 @@ class CodedProjection:
         self, indices: NDArray[np.int64], columns: tuple[int, int], dtype: np.dtype | type
     ) -> NDArray:
         """Return the given rows of all matrices; see `GaussianProjection.rows`."""
-        codes = class_codes(self.seed, self.n_classes)
-        signs = (codes == ABOVE).astype(np.float64) - (codes == BELOW)
+        signs = class_codes(self.seed, self.n_classes)
         n = len(self.directions)
         used, places = np.unique(indices % n, return_inverse=True)
         directions = self.directions.rows(used).toarray()[places, columns[0] : columns[1]]
@@ -345,9 +344,6 @@ def changed_parameter(made: Any, kind: Any, n_projections: int) -> str | None:
     counts = _direction_counts(kind, n_projections, directions.n_features)
     if list(counts) != list(directions.counts):
         return "projection"
-    if (
-        counts != directions.counts
-        or getattr(made, "n_projections", n_projections) != n_projections
-    ):
+    if counts != directions.counts or made.n_projections != n_projections:
         return "n_projections"
     return "projection" if "sparse" in counts and density != directions.density else None

@@ -323,8 +323,8 @@ class ColumnTrainer(Trainer):
         self._weights = self._path[-1] = weights
         return self._objective_value
 
-    def validation_scores(self) -> NDArray:
-        """Return the scores of the validation part after the last round."""
+    def validation_labels(self) -> NDArray[np.int64]:
+        """Return the predicted class numbers of the validation part."""
         n_rounds = len(self._hypotheses)
         effective = self._coding.effective(self._weights, n_rounds)
-        return effective.T @ self._val_outputs[:n_rounds]
+        return (effective.T @ self._val_outputs[:n_rounds]).argmax(axis=0)

@@ -63,8 +63,8 @@ class Trainer(ABC):
         """Return the ensemble as it was after `n_rounds` rounds."""
 
     @abstractmethod
-    def validation_scores(self) -> NDArray:
-        """Return the scores of the validation part after the last round, (k, m_val)."""
+    def validation_labels(self) -> NDArray[np.int64]:
+        """Return the predicted class numbers of the validation part after the last round."""
 
     def validation_loss(self) -> float | None:
         """Return the loss of the validation part where that decides about stopping."""
@@ -199,7 +199,7 @@ def _validation(trainer: Trainer, data: TrainingData) -> dict[str, float]:
     """Return the validation error, and the loss where there is one."""
     if data.y_val is None:
         return {}
-    wrong = trainer.validation_scores().argmax(axis=0) != data.y_val
+    wrong = trainer.validation_labels() != data.y_val
     noted = {"validation_error": float(np.average(wrong, weights=data.val_weight))}
     loss = trainer.validation_loss()
     return noted if loss is None else noted | {"validation_loss": loss}

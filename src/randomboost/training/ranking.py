@@ -374,6 +374,6 @@ class RankTrainer(Trainer):
             outputs = self._points.unfold(newest)
         return bool(_is_truth(outputs, self._risk.y))
 
-    def validation_scores(self) -> NDArray:
-        """Return the scores of the validation part after the last round."""
-        return self._val_scores
+    def validation_labels(self) -> NDArray[np.int64]:
+        """Return the predicted class numbers of the validation part."""
+        return self._val_scores.argmax(axis=0)

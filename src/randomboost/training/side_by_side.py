@@ -107,6 +107,6 @@ class DichotomyTrainer(Trainer):
         self._add(row, alphas, outputs)
         return {"loss": self._boosted.log_loss, "edge": float(edges.sum())}
 
-    def validation_scores(self) -> NDArray:
-        """Return the scores of the validation part after the last round."""
-        return decode(self._val_sums, self._code, self._decoding)
+    def validation_labels(self) -> NDArray[np.int64]:
+        """Return the predicted class numbers of the validation part."""
+        return decode(self._val_sums, self._code, self._decoding).argmax(axis=0)

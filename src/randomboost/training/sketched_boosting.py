@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..ensembles.sparse_trees import SparseTree, SparseTrees
 from ..projections.directions import Directions, find_discriminants, project
+from ..projections.matrices import split_kind
 from ..runtime.compiling import kernel
 from ..runtime.memory import check_memory
 from ..runtime.parallel import ThreadTeam
@@ -27,6 +28,7 @@ from ..trees.sketching import (
     sketch_matrix,
 )
 from ..trees.sparse_leaves import LeafRules, Leaves, find_leaves, make_leaves
+from .loop import Trainer, TrainingData
 
 _FLOOR = 0.05  # part of a family's share that does not depend on what its trees gained
 _MEMORY = 0.95  # how slowly what the families gained is forgotten
@@ -35,7 +37,7 @@ _TILE = 64  # samples and directions that are transposed together
 _SETTLED = 1e-7  # mean loss at which nothing is left to learn
 _LARGE = 10_000  # samples
 _FEW_CLASSES, _MANY_CLASSES = 30, 400
-_COUNTS = {"sparse": 300, "gaussian": 100, "lda": 150}  # directions beside the single features
+_SHARES = {"sparse": 0.55, "gaussian": 0.18, "lda": 0.27}  # of the directions beside the features
 _MOST_BYTES = 1 << 28  # of the bins, beyond which there are fewer directions
 _LEAST_DRAWN = 4  # directions that are drawn at a node, where there are as many
 
@@ -68,6 +70,10 @@ class SketchSettings:
         Bound of Newton's step for the true class.
     max_bins : int
         Number of bins.
+    projection : str or tuple
+        Kind of the directions, as for `projections.matrices.make_directions`.
+    n_projections : int
+        Number of directions beside the features; fewer where bins would take too much memory.
     seed : int
         Seed of all draws.
     focus : float
@@ -87,9 +93,10 @@ class SketchSettings:
     least_share: float = 0.01
     largest_step: float = 10.0
     max_bins: int = 64
+    projection: Any = "mixed"
+    n_projections: int = 550
     seed: int = 0
     focus: float = 12.0
-
 
     @classmethod
     def choose(
@@ -131,34 +138,51 @@ class SketchSettings:
         return cls(**{**chosen, **given})
 
 
-def choose_directions(
-    X: Any, y: NDArray[np.int64], sample_weight: NDArray, seed: int
-) -> Directions:
-    """Return the directions that sketched trees choose from.
+def choose_directions(settings: SketchSettings, data: TrainingData) -> Directions:
+    """Return the directions that the trees choose from.
 
     Parameters
     ----------
-    X : ndarray or CSR matrix of shape (n_samples, n_features)
-        Scaled data.
-    y : ndarray of int64
-        Class numbers.
-    sample_weight : ndarray
-        Weights.
-    seed : int
-        Seed of the random families.
+    settings : SketchSettings
+        The settings.
+    data : TrainingData
+        The data; discriminants are made from it.
 
     Returns
     -------
     Directions
-        Every feature by itself, and mixtures where there are two features or more.
+        Every feature by itself, and mixtures of features.
     """
-    m, d = X.shape
-    part = min(1.0, max(0.1, (_MOST_BYTES / m - d) / sum(_COUNTS.values())))
-    counts = {"axis": d}
-    if d > 1:
-        counts |= {name: round(part * count) for name, count in _COUNTS.items()}
-    lda = find_discriminants(X, y, sample_weight, seed, counts.get("lda", 0))
-    return Directions(seed, d, counts, None, lda)
+    X, y, weight = data.X, data.y, data.sample_weight
+    counts = direction_counts(settings, *X.shape)
+    lda = find_discriminants(X, y, weight, settings.seed, counts.get("lda", 0))
+    density = split_kind(settings.projection)[1]
+    return Directions(settings.seed, X.shape[1], counts, density, lda)
+
+
+def direction_counts(settings: SketchSettings, n_samples: int, n_features: int) -> dict[str, int]:
+    """Return the number of directions by family.
+
+    Parameters
+    ----------
+    settings : SketchSettings
+        The settings.
+    n_samples, n_features : int
+        Size of the data: where the bins would take too much memory there are fewer directions.
+
+    Returns
+    -------
+    dict of str to int
+        The numbers, in the order of `projections.directions.FAMILIES`.
+    """
+    kind = split_kind(settings.projection)[0]
+    n = settings.n_projections
+    n = max(n // 10, min(n, int(_MOST_BYTES / n_samples) - n_features), 1)
+    if kind == "axis" or (kind == "mixed" and n_features == 1):
+        return {"axis": n_features}
+    if kind != "mixed":
+        return {kind: n}
+    return {"axis": n_features} | {name: max(1, round(n * _SHARES[name])) for name in _SHARES}
 
 
 @kernel
@@ -226,69 +250,62 @@ class BinnedData:
             team.run(copy, m, grain=_TILE)
 
 
-class SketchTrainer:
+class SketchTrainer(Trainer):
     """The rounds: sketched gradients, a tree, leaf vectors from the unsketched gradients.
 
     Parameters
     ----------
     settings : SketchSettings
-        Settings.
-    directions : Directions
-        What the trees may split.
-    X : ndarray or CSR matrix of shape (n_samples, n_features)
-        Scaled training data.
-    y : ndarray of int64
-        Class numbers.
-    n_classes : int
-        Number of classes.
-    sample_weight : ndarray
-        Weights of any scale.
+        The settings.
+    data : TrainingData
+        The data.
+    start : SparseTrees or None
+        Rounds to continue from.
     team : ThreadTeam
         Threads; they do not change a model.
-    X_val, y_val, val_weight
-        Validation part, or None.
-    start : SparseTrees or None
-        Rounds to go on from.
     """
 
     def __init__(
         self,
         settings: SketchSettings,
-        directions: Directions,
-        X: Any,
-        y: NDArray[np.int64],
-        n_classes: int,
-        sample_weight: NDArray,
+        data: TrainingData,
+        start: SparseTrees | None,
         team: ThreadTeam,
-        X_val: Any = None,
-        y_val: NDArray[np.int64] | None = None,
-        val_weight: NDArray | None = None,
-        start: SparseTrees | None = None,
     ) -> None:
-        self._settings, self._directions, self._team = settings, directions, team
-        m = len(y)
+        self._settings, self._team = settings, team
+        if start is None:
+            self._directions = choose_directions(settings, data)
+        else:
+            self._directions = start.directions
+        m, n_classes, n_directions = len(data.y), data.n_classes, len(self._directions)
         planes = n_planes(min(settings.n_sketches, n_classes))
         check_memory(
-            m * (len(directions) + 64 * planes + 8 * min(n_classes, 4 * settings.leaf_classes)),
-            f"{len(directions):,} directions and the scores of {m:,} samples",
-            "use fewer samples, fewer directions or a smaller leaf_classes",
+            m * (n_directions + 64 * planes + 8 * min(n_classes, 4 * settings.leaf_classes)),
+            f"{n_directions:,} directions and the scores of {m:,} samples",
+            "use fewer samples, a smaller n_projections or a smaller leaf_classes",
         )
-        self._y = np.ascontiguousarray(y, dtype=np.int64)
-        self._weight = (sample_weight / sample_weight.mean()).astype(np.float32)
-        self._data = BinnedData(X, directions, settings.max_bins, team)
-        totals = np.bincount(y, sample_weight, n_classes)
+        self.note = (
+            f"trees of at most {settings.max_leaves} leaves on {n_directions:,} directions, "
+            f"{min(settings.n_sketches, n_classes)} sketches of {n_classes:,} gradients"
+        )
+        self._y = np.ascontiguousarray(data.y, dtype=np.int64)
+        self._weight = (data.sample_weight / data.sample_weight.mean()).astype(np.float32)
+        self._data = BinnedData(data.X, self._directions, settings.max_bins, team)
+        totals = np.bincount(data.y, data.sample_weight, n_classes)
         prior = np.log(np.maximum(totals, 0.5) / totals.sum())
         self._prior = make_prior(prior if start is None else start.prior)
         self._scores = SparseScores(self._prior, m)
         self._planes, self._words = planes, np.empty(2 * planes * m * WORDS, dtype=np.int64)
         self._trees: list[SparseTree] = []
-        n_families = len(directions.weights)
+        n_families = len(self._directions.weights)
         self._due, self._earned, self._tries, self._known = np.zeros((4, n_families))
-        self._val: Any = None
-        if X_val is not None:
-            self._val = BinnedData(X_val, directions, settings.max_bins, team, self._data.edges)
-            self._y_val = np.ascontiguousarray(y_val, dtype=np.int64)
-            self._val_weight = np.ones(len(self._y_val)) if val_weight is None else val_weight
+        self._val: BinnedData | None = None
+        if data.y_val is not None:
+            edges = self._data.edges
+            self._val = BinnedData(data.X_val, self._directions, settings.max_bins, team, edges)
+            self._y_val = np.ascontiguousarray(data.y_val, dtype=np.int64)
+            given = data.val_weight is not None
+            self._val_weight = data.val_weight if given else np.ones(len(self._y_val))
             self._val_scores = SparseScores(self._prior, len(self._y_val))
         if start is not None:
             self._go_on_from(start)
@@ -296,7 +313,7 @@ class SketchTrainer:
     def _go_on_from(self, start: SparseTrees) -> None:
         """Take over the trees of a model, as if they had been grown here."""
         self._due, self._earned, self._tries, self._known = start.state.copy()
-        for tree in start:
+        for tree in start.trees():
             self._trees.append(tree)
             cuts = np.zeros(len(tree.columns), dtype=np.int32)
             for node in np.flatnonzero(tree.columns >= 0):
@@ -412,8 +429,8 @@ class SketchTrainer:
         gains = (grown.gains * unit).astype(np.float32)
         return SparseTree(grown.columns, thresholds, grown.left, gains, vectors)
 
-    def ensemble(self, n_rounds: int | None = None) -> SparseTrees:
-        """Return the fitted trees, all of them or those of the first rounds."""
+    def ensemble(self, n_rounds: int) -> SparseTrees:
+        """Return the ensemble as it was after `n_rounds` rounds."""
         trees = self._trees[:n_rounds]
         whole = len(trees) == len(self._trees)
         state = np.array([self._due, self._earned, self._tries, self._known])
@@ -427,13 +444,6 @@ class SketchTrainer:
             return None
         return cross_entropy(self._val_scores, self._y_val, self._val_weight, self._team)
 
-    def validation_scores(self) -> NDArray[np.float32]:
-        """Return the scores of all classes on the validation part, (n_classes, n_val)."""
-        return self._val_scores.dense()
-
-    def validation_error(self) -> float | None:
-        """Return the weighted share of wrong predictions on the validation part."""
-        if self._val is None:
-            return None
-        wrong = self._val_scores.best(self._team) != self._y_val
-        return float(np.average(wrong, weights=self._val_weight))
+    def validation_labels(self) -> NDArray[np.int64]:
+        """Return the predicted class numbers of the validation part."""
+        return self._val_scores.best(self._team)

@@ -112,9 +112,9 @@ class VoteTrainer(Trainer):
     def step(self) -> dict[str, float] | str:
         """Run one round; return what to note in the history, or why no round is possible."""
 
-    def validation_scores(self) -> NDArray:
-        """Return the scores of the validation part after the last round."""
-        return self._val_scores
+    def validation_labels(self) -> NDArray[np.int64]:
+        """Return the predicted class numbers of the validation part."""
+        return self._val_scores.argmax(axis=0)
 
 
 class AdaBoostTrainer(VoteTrainer):

@@ -17,7 +17,7 @@ from ..runtime.parallel import ThreadTeam
 from .sketching import SparseScores, exponential
 
 _UNIT = 2.0**32  # sums of weighted probabilities are whole numbers of 1 / _UNIT
-_LARGEST_CODE = 32767  # of a quantised value
+_LARGEST_STEP_NUMBER = 32767  # of a quantised value
 
 
 @kernel
@@ -308,7 +308,7 @@ class Leaves(NamedTuple):
         Where the classes of every leaf begin.
     classes : ndarray of uint16 or uint32
         Classes, rising in every leaf.
-    codes : ndarray of int16
+    steps : ndarray of int16
         Values in units of `unit`.
     unit : float
         A float32 number.
@@ -316,13 +316,13 @@ class Leaves(NamedTuple):
 
     starts: NDArray[np.int64]
     classes: NDArray
-    codes: NDArray[np.int16]
+    steps: NDArray[np.int16]
     unit: np.float32
 
     @property
     def values(self) -> NDArray[np.float32]:
         """Return what is added to the scores."""
-        return self.codes.astype(np.float32) * self.unit
+        return self.steps.astype(np.float32) * self.unit
 
 
 def make_leaves(
@@ -392,8 +392,8 @@ def make_leaves(
     team.for_each(work, parts)
     kept = np.arange(most) < sizes[:, None]
     values = out_values[kept]
-    unit = np.float32(max(float(np.abs(values).max(initial=0.0)), 1e-30) / _LARGEST_CODE)
-    codes = np.rint(values / np.float64(unit)).clip(-_LARGEST_CODE, _LARGEST_CODE)
+    unit = np.float32(max(float(np.abs(values).max(initial=0.0)), 1e-30) / _LARGEST_STEP_NUMBER)
+    steps = np.rint(values / np.float64(unit)).clip(-_LARGEST_STEP_NUMBER, _LARGEST_STEP_NUMBER)
     ends = np.concatenate([[0], np.cumsum(sizes)])
-    vectors = Leaves(ends, out_classes[kept], codes.astype(np.int16), unit)
+    vectors = Leaves(ends, out_classes[kept], steps.astype(np.int16), unit)
     return vectors, gains.sum(axis=0)
