@@ -11,7 +11,18 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from export_models import NAMES, TRAIN, X, fitted, y
+from export_models import (
+    NAMES,
+    TRAIN,
+    TREES,
+    X,
+    fitted,
+    labels,
+    only_a_leaf,
+    with_trees,
+    without_class_0,
+    y,
+)
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
@@ -25,9 +36,7 @@ from randomboost import (
     RandomBoostClassifier,
     RBoostRankClassifier,
 )
-from randomboost.ensembles.shared_trees import SharedTrees
 from randomboost.preprocessing.categories import TablePreparation
-from randomboost.projections.class_codes import LEFT
 
 onnx = pytest.importorskip("onnx")
 ort = pytest.importorskip("onnxruntime")
@@ -85,7 +94,9 @@ def test_one_sample_and_none(name):
     assert probabilities.shape == (0, 3)
 
 
-@pytest.mark.parametrize("name", ["rank-stumps", "rank-wlda", "ecc-stump", "mh-tree", "mo-stump"])
+@pytest.mark.parametrize(
+    "name", ["rank-stumps", "rank-wlda", "ecc-stump", "mh-tree", "mo-stump", "trees-mixed"]
+)
 def test_models_of_many_blocks(name, monkeypatch):
     monkeypatch.setattr(scoring, "_ROWS", 5)
     monkeypatch.setattr(scoring, "_PRODUCTS", 5)
@@ -120,11 +131,13 @@ def _lattice():
     "model",
     [
         RandomBoostClassifier(20, random_state=1),
+        RandomBoostClassifier(20, projection="sparse", random_state=1),
+        RandomBoostClassifier(20, projection=("sparse", 0.5), random_state=1),
         RBoostRankClassifier(20, n_projections=60, projection="sparse", random_state=1),
         RBoostRankClassifier(20, n_projections=60, random_state=1),
         AdaBoostMHClassifier(20, weak_learner="wlda", random_state=1),
     ],
-    ids=["trees", "sparse-stumps", "stumps", "wlda"],
+    ids=["trees", "sparse-trees", "dense-trees", "sparse-stumps", "stumps", "wlda"],
 )
 def test_samples_that_lie_on_cuts(model, dtype):
     data, target = _lattice()
@@ -141,26 +154,51 @@ def test_ties_of_scores_go_to_the_first_class():
     assert_same(model, to_onnx(model), digits.astype(np.float32))
 
 
-@pytest.mark.parametrize("name", ["trees", "trees-gaussian"])
-def test_missing_values(name):
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", TREES)
+def test_missing_values(name, dtype):
     rng = np.random.default_rng(0)
-    holes = np.where(rng.random(X.shape) < 0.2, np.nan, X)
-    model = type(fitted(name))(**fitted(name).get_params()).fit(holes[TRAIN], y[TRAIN])
+    holes = np.where(rng.random(X.shape) < 0.2, np.nan, X).astype(dtype)
+    model = type(fitted(name))(**fitted(name).get_params()).fit(holes[TRAIN], labels(name)[TRAIN])
     assert_same(model, to_onnx(model), holes.astype(np.float32))
     assert_same(fitted(name), to_onnx(fitted(name)), holes.astype(np.float32))
     nothing = np.full((1, X.shape[1]), np.nan, dtype=np.float32)
     assert_same(model, to_onnx(model), nothing)
 
 
-def test_a_class_that_no_split_concerns():
-    model = RandomBoostClassifier(8, random_state=0).fit(X[TRAIN], y[TRAIN])
-    trees = model.model_.ensemble
-    trees.view.codes[:, 0] = LEFT  # class 0 always goes to the leftmost leaf
-    fresh = SharedTrees(trees.view, trees.forest, trees.weights, trees.baseline, trees.state)
-    model.model_ = replace(model.model_, ensemble=fresh)
+def test_a_class_that_no_leaf_concerns():
+    model = with_trees(without_class_0)
     scores = run(to_onnx(model, raw_scores=True), FLOATS)[1]
-    assert (scores[:, 0] == scores[0, 0]).all()
+    assert (scores[:, 0] == model.model_.ensemble.prior[0]).all()
     np.testing.assert_allclose(scores, model.decision_function(FLOATS), rtol=1e-6, atol=1e-6)
+
+
+def test_trees_without_splits():
+    model = with_trees(only_a_leaf)
+    assert_same(model, to_onnx(model), FLOATS)
+
+
+def test_a_file_does_not_have_a_tree_for_every_class():
+    model = fitted("trees-many-classes")
+    proto = to_onnx(model)
+    found = [node for node in proto.graph.node if node.op_type == "TreeEnsembleRegressor"]
+    assert len(found) == 1
+    parts = {each.name: onnx.helper.get_attribute_value(each) for each in found[0].attribute}
+    assert parts["n_targets"] == 40
+    assert len(set(parts["nodes_treeids"])) == model.n_estimators_
+    assert len(parts["target_ids"]) == len(model.model_.ensemble.classes)
+
+
+def test_single_features_are_compared_as_they_are():
+    used = {node.op_type for node in to_onnx(fitted("trees-axis")).graph.node}
+    assert not used & {"MatMul", "ReduceSum", "Concat"}
+    used = {node.op_type for node in to_onnx(fitted("trees-mixed")).graph.node}
+    assert {"MatMul", "ReduceSum", "Concat"} <= used
+
+
+@pytest.mark.parametrize("name", ["trees-gaussian", "trees-lda", "trees-mixed"])
+def test_mixtures_in_single_precision_are_summed_in_order(name):
+    assert "MatMul" not in {node.op_type for node in to_onnx(fitted(name, "float32")).graph.node}
 
 
 def test_labels_of_many_kinds():

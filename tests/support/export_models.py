@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.datasets import load_wine
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import randomboost
+from randomboost.ensembles.sparse_trees import SparseTree, SparseTrees
 from randomboost.weak_learners import small_tree
 
 X, y = load_wine(return_X_y=True)
@@ -39,11 +41,15 @@ class SteepLoss:
 
 _KINDS = {
     "trees": ("RandomBoostClassifier", {"n_estimators": 8}),
+    "trees-axis": ("RandomBoostClassifier", {"n_estimators": 8, "projection": "axis"}),
     "trees-sparse": ("RandomBoostClassifier", {**_FEW, "projection": "sparse"}),
     "trees-dense": ("RandomBoostClassifier", {**_FEW, "projection": ("sparse", 0.5)}),
     "trees-gaussian": ("RandomBoostClassifier", {**_FEW, "projection": "gaussian"}),
-    "trees-given": ("RandomBoostClassifier", {**_FEW, "projection": _Signs()}),
+    "trees-lda": ("RandomBoostClassifier", {**_FEW, "projection": "lda"}),
+    "trees-mixed": ("RandomBoostClassifier", {"n_estimators": 30, "projection": "mixed"}),
     "trees-unscaled": ("RandomBoostClassifier", {**_FEW, "scale": False}),
+    "trees-two-classes": ("RandomBoostClassifier", _FEW),
+    "trees-many-classes": ("RandomBoostClassifier", {**_FEW, "leaf_classes": 5}),
     "rank-stumps": ("RBoostRankClassifier", _FEW),
     "rank-stumps-total": ("RBoostRankClassifier", {**_FEW, "correction": "total"}),
     "rank-stumps-mixed": ("RBoostRankClassifier", {**_FEW, "projection": "mixed"}),
@@ -82,11 +88,14 @@ for _short, _name, _more in (
         )
 
 NAMES = sorted(_KINDS)
+TREES = [name for name in NAMES if name.startswith("trees")]
 
 
 def labels(name):
-    """Return the labels of wine, two of them for AdaBoost."""
-    return y > 0 if name.startswith("adaboost") else y
+    """Return the labels of wine, or two or 40 classes of about the same size."""
+    if name == "trees-many-classes":
+        return X[:, 12].argsort().argsort() * 40 // len(y)
+    return y > 0 if name.startswith("adaboost") or name == "trees-two-classes" else y
 
 
 @cache
@@ -95,3 +104,40 @@ def fitted(name, dtype="float64"):
     kind, parameters = _KINDS[name]
     model = getattr(randomboost, kind)(random_state=0, **parameters)
     return model.fit(X[TRAIN].astype(dtype), labels(name)[TRAIN])
+
+
+def with_trees(change):
+    """Return a RandomBoost model whose trees were changed."""
+    model = randomboost.RandomBoostClassifier(8, random_state=0).fit(X[TRAIN], y[TRAIN])
+    old = model.model_.ensemble
+    trees = [change(tree) for tree in old.trees()]
+    fresh = SparseTrees.pack(old.directions, trees, old.prior, old.state)
+    model.model_ = replace(model.model_, ensemble=fresh)
+    return model
+
+
+def without_class_0(tree):
+    """Return a tree whose leaves have no entry of class 0, and the first one none at all."""
+    leaves, sizes = tree.leaves, np.diff(tree.leaves.starts)
+    owners = np.repeat(np.arange(len(sizes)), sizes)
+    kept = (leaves.classes > 0) & (owners > 0)
+    ends = np.cumsum(np.bincount(owners[kept], minlength=len(sizes)))
+    return tree._replace(
+        leaves=leaves._replace(
+            starts=np.concatenate([[0], ends]),
+            classes=leaves.classes[kept],
+            steps=leaves.steps[kept],
+        )
+    )
+
+
+def only_a_leaf(tree):
+    """Return the first leaf of a tree as a tree without splits."""
+    end = tree.leaves.starts[1]
+    leaf = tree.leaves._replace(
+        starts=tree.leaves.starts[:2],
+        classes=tree.leaves.classes[:end],
+        steps=tree.leaves.steps[:end],
+    )
+    none = np.full(1, -1, dtype=np.int32)
+    return SparseTree(none, np.zeros(1), none, np.zeros(1, dtype=np.float32), leaf)

@@ -46,10 +46,6 @@ class TreeTable:
         Left child, counted from the tree's first node, -1 for a leaf; the right one is next to it.
     values : ndarray
         Outputs of the leaves.
-    codes : ndarray of int64 or None
-        Number of the class code of every split.
-    class_codes : ndarray of uint8 of shape (n_codes, n_classes) or None
-        The codes (see `projections.class_codes`).
     rounded : bool
         Whether values are compared as float32.
     leaf_starts : ndarray of int64 of shape (n_leaves + 1,) or None
@@ -66,8 +62,6 @@ class TreeTable:
     thresholds: NDArray
     left: NDArray[np.int64]
     values: NDArray
-    codes: NDArray[np.int64] | None = None
-    class_codes: NDArray[np.uint8] | None = None
     rounded: bool = False
     leaf_starts: NDArray[np.int64] | None = None
     leaf_classes: NDArray[np.int64] | None = None
@@ -79,7 +73,8 @@ class PlainTables:
     """What an ensemble computes, as plain arrays: what exports write down.
 
     Features are mixed into values (the same for all classes, or for every class its own), weak
-    classifiers compare values with thresholds, and their outputs, times votes, are summed.
+    classifiers compare values with thresholds, and their outputs, times votes, or the entries of
+    their leaves are summed.
 
     Parameters
     ----------
@@ -95,7 +90,8 @@ class PlainTables:
         ``rows(numbers)`` returns a CSR matrix of shape (n_views * len(numbers), n_features) with
         the mixtures of some values, view after view; None where values are the features.
     votes : ndarray of float64 of shape (n_rounds, n_sums) or None
-        What outputs are multiplied by; None: summed in float32 as they are.
+        What outputs are multiplied by; None for trees with vector leaves, whose entries are
+        summed in float32, tree after tree.
     gaussian : tuple of (GaussianProjection, ndarray) or None
         How all mixtures are made from a seed: the projection, and the row of each value.
     baseline : ndarray of float32 or None

@@ -186,31 +186,16 @@ static double @_output(const @_real *z, uint32_t view, uint32_t i)
 # numbers are cuts of splits and outputs of leaves; children stand side by side
 TREE_OUTPUT = """\
 /* the output of a tree */
-static $number @_output(const @_real *z, uint32_t view, uint32_t i)
+static double @_output(const @_real *z, uint32_t view, uint32_t i)
 {
     const uint32_t start = @_trees[i];
     uint32_t node = start;
     (void)view;
     while (@_left[node] != 0) {
         const @_real value = $value;
-        node = start + @_left[node] + ($compared > @_numbers[node] ? 1u : 0u);
+        node = start + @_left[node] + (@_as_float(value) > @_numbers[node] ? 1u : 0u);
     }
-    return ($number)@_numbers[node];
-}
-"""
-
-CODED_OUTPUT = """\
-/* the output of a tree for a class; codes: 0 left, 1 right where above, 2 right where not */
-static $number @_output(const @_real *values, uint32_t r, uint32_t i)
-{
-    const uint32_t start = @_trees[i];
-    uint32_t node = start;
-    while (@_left[node] != 0) {
-        const int above = values[@_columns[node]] > @_numbers[node];
-        const int code = @_codes[@_code_numbers[node] * (uint32_t)@_n_classes + r];
-        node = start + @_left[node] + (uint32_t)(code == 1 ? above : code == 2 && !above);
-    }
-    return ($number)@_numbers[node];
+    return @_numbers[node];
 }
 """
 
@@ -221,12 +206,35 @@ VALUES = """\
         values[v] = @_value(z, 0, v);
 """
 
+# places: the value that a split compares, the number of a leaf
+LEAF_SUMS = """\
+/* every tree adds the entries of a leaf to the scores */
+static void @_sum(const @_real *z, double *sums)
+{
+    uint32_t t, c, e;
+    float totals[$n_sums];
+$values    for (c = 0; c < $n_sums; c++)
+        totals[c] = @_prior[c];
+    for (t = 0; t < $n_trees; t++) {
+        const uint32_t start = @_trees[t];
+        uint32_t node = start, leaf;
+        while (@_left[node] != 0)
+            node = start + @_left[node] + ($compared[@_places[node]] > @_cuts[node] ? 1u : 0u);
+        leaf = @_places[node];
+        for (e = @_leaves[leaf]; e < @_leaves[leaf + 1]; e++)
+            totals[@_entry_classes[e]] += @_entry_values[e];
+    }
+    for (c = 0; c < $n_sums; c++)
+        sums[c] = totals[c];
+}
+"""
+
 SUMS = """\
 static void @_sum(const @_real *z, double *sums)
 {
     uint32_t t, c;
-$values    for (c = 0; c < $n_sums; c++) {
-        $number total = $first;
+    for (c = 0; c < $n_sums; c++) {
+        double total = 0.0;
         for (t = 0; t < $n_rounds; t++)
             total += $term;
         sums[c] = total;

@@ -51,9 +51,10 @@ def to_c(
     name : str, default="predict"
         Name of the function, and what all other names begin with.
     directions : {"seed", "table"}, default="seed"
-        Models on Gaussian projections: "seed" makes the directions of the projections again in
-        every call, so that the file does not grow with the number of classes; "table" stores
-        them, 4 or 8 bytes for each of rounds x classes x features, and is many times as fast.
+        Models that project for every class on Gaussian directions of its own: "seed" makes the
+        directions again in every call, so that the file does not grow with the number of classes;
+        "table" stores them, 4 or 8 bytes for each of rounds x classes x features, and is many
+        times as fast.
     encoded : bool, default=False
         Needed for a model with columns of categories: their numbers, which a comment in the file
         lists, are its input; NaN for others.
@@ -238,32 +239,29 @@ class _Writer:
 
     def members(self) -> None:
         """Add the weak classifiers and the sums of their outputs."""
-        model = self._model
-        stumps, trees = model.tables.stumps, model.tables.trees
-        column = "@_columns[node]" if stumps is None else "@_columns[i]"
-        value = f"z[{column}]" if model.tables.rows is None else f"@_value(z, view, {column})"
-        if stumps is not None:
-            n_members = stumps.columns.size
-            self._stumps(stumps, value)
-        elif trees is not None:
-            n_members = len(trees.starts) - 1
-            self._trees(trees, value)
-        if model.tables.votes is None:
-            self._forest_sums(n_members)
+        tables = self._model.tables
+        if tables.votes is None:
+            assert tables.trees is not None
+            self._leaf_sums(tables.trees)
             return
-        self._table("votes", model.tables.votes.astype(np.float64))
-        n_rounds, n_sums = model.tables.votes.shape
-        if model.tables.n_views > 1:
-            term, n_sums = "@_votes[t] * @_output(z, c, t)", model.tables.n_views
+        column = "@_columns[node]" if tables.stumps is None else "@_columns[i]"
+        value = f"z[{column}]" if tables.rows is None else f"@_value(z, view, {column})"
+        if tables.stumps is not None:
+            n_members = tables.stumps.columns.size
+            self._stumps(tables.stumps, value)
+        elif tables.trees is not None:
+            n_members = len(tables.trees.starts) - 1
+            self._trees(tables.trees, value)
+        self._table("votes", tables.votes.astype(np.float64))
+        n_rounds, n_sums = tables.votes.shape
+        if tables.n_views > 1:
+            term, n_sums = "@_votes[t] * @_output(z, c, t)", tables.n_views
         elif n_members == n_rounds:
             self._put(c_parts.SHARED_SUMS, n_sums=n_sums, n_rounds=n_rounds)
             return
         else:
             term = f"@_votes[t * {n_sums} + c] * @_output(z, 0, t * {n_sums} + c)"
-        self._put(
-            c_parts.SUMS, values="", n_sums=n_sums, n_rounds=n_rounds, number="double", first="0.0",
-            term=term,
-        )  # fmt: skip
+        self._put(c_parts.SUMS, n_sums=n_sums, n_rounds=n_rounds, term=term)
 
     def _stumps(self, stumps: StumpTable, value: str) -> None:
         self._table("columns", stumps.columns)
@@ -276,33 +274,34 @@ class _Writer:
         self._table("trees", trees.starts[:-1])
         self._table("columns", np.maximum(trees.columns, 0))
         self._table("left", np.maximum(trees.left, 0))
-        kind = np.float64 if trees.rounded else self._model.dtype
-        self._table(
-            "numbers", np.where(trees.left < 0, trees.values, trees.thresholds).astype(kind)
-        )
-        number = "float" if self._model.tables.votes is None else "double"
-        if trees.class_codes is None:
-            compared = "@_as_float(value)" if trees.rounded else "value"
-            self._put(c_parts.TREE_OUTPUT, number=number, value=value, compared=compared)
-            return
-        assert trees.codes is not None
-        self._table("code_numbers", trees.codes)
-        self._table("codes", trees.class_codes)
-        self._put(c_parts.CODED_OUTPUT, number=number)
+        numbers = np.where(trees.left < 0, trees.values, trees.thresholds)
+        self._table("numbers", numbers.astype(np.float64))
+        self._put(c_parts.TREE_OUTPUT, value=value)
 
-    def _forest_sums(self, n_rounds: int) -> None:
-        model = self._model
-        assert model.tables.baseline is not None
-        self._table("baseline", model.tables.baseline)
-        shared = model.tables.n_views == 1
-        values = (
-            Template(c_parts.VALUES).substitute(n_values=model.tables.n_values) if shared else ""
-        )
+    def _leaf_sums(self, trees: TreeTable) -> None:
+        tables = self._model.tables
+        assert trees.leaf_starts is not None
+        assert trees.leaf_classes is not None
+        assert trees.leaf_values is not None
+        assert tables.baseline is not None
+        leaf = trees.left < 0
+        self._table("trees", trees.starts[:-1])
+        self._table("left", np.maximum(trees.left, 0))
+        self._table("places", np.where(leaf, np.cumsum(leaf) - 1, trees.columns))
+        self._table("cuts", np.where(leaf, 0, trees.thresholds).astype(self._model.dtype))
+        self._table("leaves", trees.leaf_starts)
+        self._table("entry_classes", trees.leaf_classes)
+        self._table("entry_values", trees.leaf_values)
+        self._table("prior", tables.baseline)
+        mixed = tables.rows is not None
+        values = Template(c_parts.VALUES).substitute(n_values=tables.n_values) if mixed else ""
         self._put(
-            c_parts.SUMS, values=values, n_sums=len(model.classes), n_rounds=n_rounds,
-            number="float", first="@_baseline[c]",
-            term="@_output(values, c, t)" if shared else "@_output(z, c, t)",
-        )  # fmt: skip
+            c_parts.LEAF_SUMS,
+            values=values,
+            compared="values" if mixed else "z",
+            n_sums=len(self._model.classes),
+            n_trees=len(trees.starts) - 1,
+        )
 
     def scores(self) -> None:
         """Add the scores and the public functions."""

@@ -2,12 +2,13 @@
 
 Every model of the package works in the same steps: features are scaled, mixed into values (the
 same for all classes, or for every class its own), weak classifiers compare values with
-thresholds, and their outputs, times votes, are summed round by round.
+thresholds, and their outputs, times votes, are summed round by round. Leaves of trees may also add
+to the scores of several classes.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -119,5 +120,20 @@ def portable(model: Any, *, encoded: bool = False) -> PortableModel:
         scaling=fitted.inputs.scaling,
         missing=fitted.ensemble.takes_missing and fill is None,
         probability_scale=fitted.probability_scale,
-        tables=fitted.ensemble.tables(fitted.shape),
+        tables=_on_features(fitted.ensemble.tables(fitted.shape), fitted.n_features),
     )
+
+
+def _on_features(tables: PlainTables, n_features: int) -> PlainTables:
+    """Return trees with vector leaves on the features themselves where they mix none."""
+    trees = tables.trees
+    if trees is None or trees.leaf_starts is None or tables.rows is None:
+        return tables
+    columns = trees.columns
+    if tables.n_values:
+        rows = tables.rows(np.arange(tables.n_values))
+        if (np.diff(rows.indptr) != 1).any() or (rows.data != 1).any():
+            return tables
+        columns = np.where(columns < 0, -1, rows.indices[columns]).astype(np.int64)
+    trees = replace(trees, columns=columns)
+    return replace(tables, trees=trees, n_values=n_features, rows=None)

@@ -2,9 +2,9 @@
 
 Arrays of values and outputs have the samples last, so that sums over features and over rounds run
 along the first axis: there onnxruntime adds in order, as the package does, and values have the
-same bits. That matters where samples lie just on a cut, as whole numbers often do. Where classes
-see mixtures of many features of their own a matrix product takes the place of these sums: it is
-many times as fast, may differ in the last bit, and such mixtures hardly ever lie on a cut.
+same bits. That matters where samples lie just on a cut, as whole numbers often do. For mixtures of
+many features a matrix product takes the place of these sums: it is many times as fast, may differ
+in the last bit, and such mixtures hardly ever lie on a cut.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from ...ensembles.plain_tables import StumpTable, TreeTable
 from ..portable import PortableModel
 from .graph import Graph
-from .tree_nodes import Ensemble
+from .tree_nodes import add_trees, owners, single_entries, some_trees, vector_entries
 
-_SHORT = 8  # features up to which the values that classes see of their own are summed in order
+_SHORT = 8  # features up to which mixtures are summed in order
+_DENSE = 16  # shared mixtures of fewer than 1 / _DENSE of the features are summed in order
 _ROWS = 2048  # numbers a sample that a node makes, unless a round makes more
 _PRODUCTS = 512  # the same for products that are summed, which should stay in the cache
 
@@ -48,8 +49,10 @@ def add_scores(graph: Graph, model: PortableModel, x: str) -> str:
     if tables.trees is None:
         assert tables.stumps is not None
         sums = builder.stumps(tables.stumps)
-    elif tables.votes is None or tables.n_views > 1:
-        sums = builder.trees(tables.trees)
+    elif tables.votes is None:
+        sums = builder.vector_trees(tables.trees)
+    elif tables.n_views > 1:
+        sums = builder.class_wise_trees(tables.trees)
     else:
         sums = builder.voting_trees(tables.trees)
     return graph.cast(graph.add("Transpose", builder.decoded(sums), perm=[1, 0]), model.dtype)
@@ -60,7 +63,7 @@ class _Builder:
 
     def __init__(self, graph: Graph, model: PortableModel, x: str) -> None:
         self._graph, self._model = graph, model
-        samples = self._samples = self._scaled(x)
+        samples = self._raw = self._samples = self._scaled(x)
         self._features = self._filled = graph.add("Transpose", samples, perm=[1, 0])
         if model.missing:
             zero = graph.constant(np.zeros(1, model.dtype))
@@ -105,6 +108,23 @@ class _Builder:
         together = made[0] if len(made) == 1 else graph.add("Concat", *made, axis=0)
         places = np.argsort(np.concatenate(parts))
         return graph.add("Gather", together, graph.constant(places), axis=0)
+
+    def _shared_values(self) -> tuple[str, NDArray[np.int64]]:
+        """Add the values that all classes see, samples first; return them and their columns."""
+        graph, tables, dtype = self._graph, self._model.tables, self._model.dtype
+        assert tables.rows is not None
+        rows = tables.rows(np.arange(tables.n_values))
+        long = np.diff(rows.indptr) > max(_SHORT, self._model.n_features // _DENSE)
+        long &= dtype == np.float64  # in single precision the last bits matter too often
+        short, long = np.flatnonzero(~long), np.flatnonzero(long)
+        parts = []
+        if len(short):
+            parts.append(graph.add("Transpose", self._values(short), perm=[1, 0]))
+        if len(long):
+            factors = graph.constant(rows[long].toarray().T)
+            parts.append(graph.add("MatMul", self._samples, factors))
+        together = parts[0] if len(parts) == 1 else graph.add("Concat", *parts, axis=1)
+        return together, np.argsort(np.concatenate([short, long]))
 
     def _sums_in_order(self, rows: Any, size: int) -> str:
         """Add mixtures of at most `size` features, summed in the order of the features."""
@@ -165,34 +185,31 @@ class _Builder:
         values = self._graph.cast(values, np.float32)
         return self._graph.cast(values, np.float64), np.float64
 
-    def trees(self, table: TreeTable) -> str:
-        """Add sums of trees, shape (n_classes, n_samples)."""
+    def vector_trees(self, table: TreeTable) -> str:
+        """Add sums of trees with vector leaves, shape (n_classes, n_samples)."""
         graph, model = self._graph, self._model
-        n_trees = len(table.starts) - 1
-        if model.tables.votes is not None:
-            factors = np.repeat(model.tables.votes[:, 0], np.diff(table.starts))
-            table = replace(table, values=table.values * factors)
-        ensemble = Ensemble(table)
-        values = self._values(np.arange(model.tables.n_values))
-        if model.tables.n_views > 1:
-            for number in range(n_trees):
-                ensemble.plant(number, 0)
-            values, dtype = self._comparable(
-                table, graph.reshape(values, model.tables.n_values, -1)
-            )
-            sums = graph.reshape(ensemble.add_to(graph, values, 1, dtype), model.tables.n_views, -1)
-        else:
-            assert table.class_codes is not None
-            for number in range(n_trees):
-                for r, codes in enumerate(table.class_codes.T):
-                    ensemble.plant(number, r, codes)
-            values, dtype = self._comparable(table, values)
-            sums = ensemble.add_to(graph, values, len(model.classes), dtype)
-            sums = graph.add("Transpose", sums, perm=[1, 0])
-        sums = graph.cast(sums, np.float32)
-        if model.tables.baseline is None:
-            return sums
-        return graph.add("Add", sums, graph.constant(model.tables.baseline[:, None]))
+        values = self._raw
+        if model.tables.rows is not None:
+            values, places = self._shared_values()
+            columns = np.where(table.columns < 0, -1, places[table.columns])
+            table = replace(table, columns=columns)
+        entries = vector_entries(table)
+        sums = add_trees(graph, values, table, entries, len(model.classes), model.dtype)
+        # not by `base_values`: onnxruntime leaves them out of sums that no leaf adds to
+        sums = graph.add("Add", sums, graph.constant(model.tables.baseline))
+        return graph.add("Transpose", sums, perm=[1, 0])
+
+    def class_wise_trees(self, table: TreeTable) -> str:
+        """Add sums of trees on values of every class, shape (n_classes, n_samples)."""
+        graph, tables = self._graph, self._model.tables
+        assert tables.votes is not None
+        factors = tables.votes[:, 0][owners(table)]
+        table = replace(table, values=table.values * factors)
+        values = self._values(np.arange(tables.n_values))
+        values, dtype = self._comparable(table, graph.reshape(values, tables.n_values, -1))
+        entries = single_entries(table, np.zeros(len(table.starts) - 1, dtype=np.int64))
+        sums = add_trees(graph, values, table, entries, 1, dtype)
+        return graph.reshape(sums, tables.n_views, -1)
 
     def voting_trees(self, table: TreeTable) -> str:
         """Add sums of votes by trees that look at the features, shape (n_sums, n_samples)."""
@@ -202,11 +219,10 @@ class _Builder:
         features, dtype = self._comparable(table, self._features)
         parts = []
         for block in self._blocks(max(a_round, votes.shape[1])):
-            ensemble = Ensemble(table)
-            numbers = range(block.start * a_round, block.stop * a_round)
-            for target, number in enumerate(numbers):
-                ensemble.plant(number, target)
-            outputs = ensemble.add_to(graph, features, len(numbers), dtype)
+            some = some_trees(table, block.start * a_round, block.stop * a_round)
+            n_trees = len(some.starts) - 1
+            entries = single_entries(some, np.arange(n_trees))
+            outputs = add_trees(graph, features, some, entries, n_trees, dtype)
             outputs = graph.cast(graph.add("Transpose", outputs, perm=[1, 0]), np.float64)
             outputs = graph.reshape(outputs, len(votes[block]), a_round, -1)
             factors = graph.constant(votes[block][:, :, None].astype(np.float64))
