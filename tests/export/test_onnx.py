@@ -45,9 +45,13 @@ from randomboost.export.onnx import register, scoring, to_onnx  # noqa: E402
 FLOATS = X.astype(np.float32)
 
 
-def run(proto, *arrays, **inputs):
-    """Return the outputs of an ONNX model."""
-    session = ort.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
+def run(proto, *arrays, threads=0, **inputs):
+    """Return the outputs of an ONNX model; threads=0 is for as many as onnxruntime likes."""
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = threads
+    session = ort.InferenceSession(
+        proto.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
     if arrays:
         inputs = {session.get_inputs()[0].name: arrays[0]}
     return session.run(None, inputs)
@@ -112,6 +116,14 @@ def test_scores_have_the_same_bits(name):
     prepared = model.model_.inputs.scaled(FLOATS)
     expected = model.model_.ensemble.scores(prepared, _alone()).T.astype(np.float32)
     np.testing.assert_array_equal(scores, expected)
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_scores_of_trees_in_single_precision_have_the_same_bits(name):
+    model = fitted(name, "float32")
+    scores = run(to_onnx(model, raw_scores=True), FLOATS, threads=1)[1]
+    prepared = model.model_.inputs.scaled(FLOATS)
+    np.testing.assert_array_equal(scores, model.model_.ensemble.scores(prepared, _alone()).T)
 
 
 def _alone():
@@ -185,8 +197,8 @@ def test_a_file_does_not_have_a_tree_for_every_class():
     assert len(found) == 1
     parts = {each.name: onnx.helper.get_attribute_value(each) for each in found[0].attribute}
     assert parts["n_targets"] == 40
-    assert len(set(parts["nodes_treeids"])) == model.n_estimators_
-    assert len(parts["target_ids"]) == len(model.model_.ensemble.classes)
+    assert len(set(parts["nodes_treeids"])) == 1 + model.n_estimators_  # the first is the prior
+    assert len(parts["target_ids"]) == 40 + len(model.model_.ensemble.classes)
 
 
 def test_single_features_are_compared_as_they_are():

@@ -19,7 +19,14 @@ from numpy.typing import NDArray
 from ...ensembles.plain_tables import StumpTable, TreeTable
 from ..portable import PortableModel
 from .graph import Graph
-from .tree_nodes import add_trees, owners, single_entries, some_trees, vector_entries
+from .tree_nodes import (
+    add_trees,
+    after_prior,
+    owners,
+    single_entries,
+    some_trees,
+    vector_entries,
+)
 
 _SHORT = 8  # features up to which mixtures are summed in order
 _DENSE = 16  # shared mixtures of fewer than 1 / _DENSE of the features are summed in order
@@ -193,10 +200,10 @@ class _Builder:
             values, places = self._shared_values()
             columns = np.where(table.columns < 0, -1, places[table.columns])
             table = replace(table, columns=columns)
+        assert model.tables.baseline is not None
+        table = after_prior(table, model.tables.baseline)
         entries = vector_entries(table)
         sums = add_trees(graph, values, table, entries, len(model.classes), model.dtype)
-        # not by `base_values`: onnxruntime leaves them out of sums that no leaf adds to
-        sums = graph.add("Add", sums, graph.constant(model.tables.baseline))
         return graph.add("Transpose", sums, perm=[1, 0])
 
     def class_wise_trees(self, table: TreeTable) -> str:

@@ -116,6 +116,41 @@ def vector_entries(table: TreeTable) -> Entries:
     return Entries(nodes, table.leaf_classes, table.leaf_values)
 
 
+def after_prior(table: TreeTable, prior: NDArray[np.float32]) -> TreeTable:
+    """Return trees after a first one that has a single leaf with the prior.
+
+    `base_values` would not do: onnxruntime leaves them out of sums that no leaf of a sample adds
+    to, and adds them last, where the package begins with them.
+
+    Parameters
+    ----------
+    table : TreeTable
+        Trees that have vector leaves.
+    prior : ndarray of float32 of shape (n_classes,)
+        Scores before the first tree.
+
+    Returns
+    -------
+    TreeTable
+        One tree more.
+    """
+    assert table.leaf_starts is not None
+    assert table.leaf_classes is not None
+    assert table.leaf_values is not None
+    n_classes = len(prior)
+    return replace(
+        table,
+        starts=np.append(0, table.starts + 1),
+        columns=np.append(-1, table.columns),
+        thresholds=np.append(table.thresholds.dtype.type(0), table.thresholds),
+        left=np.append(-1, table.left),
+        values=np.append(np.float32(0), table.values),
+        leaf_starts=np.append(0, table.leaf_starts + n_classes),
+        leaf_classes=np.append(np.arange(n_classes), table.leaf_classes),
+        leaf_values=np.append(prior, table.leaf_values),
+    )
+
+
 def add_trees(
     graph: Graph,
     values: str,
