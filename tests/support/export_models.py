@@ -42,6 +42,10 @@ class SteepLoss:
 _KINDS = {
     "trees": ("RandomBoostClassifier", {"n_estimators": 8}),
     "trees-axis": ("RandomBoostClassifier", {"n_estimators": 8, "projection": "axis"}),
+    "trees-few-features": (
+        "RandomBoostClassifier",
+        {"n_estimators": 2, "max_leaf_nodes": 4, "projection": "axis"},
+    ),
     "trees-sparse": ("RandomBoostClassifier", {**_FEW, "projection": "sparse"}),
     "trees-dense": ("RandomBoostClassifier", {**_FEW, "projection": ("sparse", 0.5)}),
     "trees-gaussian": ("RandomBoostClassifier", {**_FEW, "projection": "gaussian"}),
