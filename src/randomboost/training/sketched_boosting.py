@@ -46,6 +46,8 @@ class SketchSettings:
 
     Parameters
     ----------
+    n_rounds : int
+        Number of trees; for the caller, who asks for rounds.
     learning_rate : float
         Shrinkage.
     max_leaves, max_depth, min_samples_leaf : int
@@ -74,6 +76,7 @@ class SketchSettings:
         How strongly families of directions that gain more are preferred.
     """
 
+    n_rounds: int = 150
     learning_rate: float = 0.1
     max_leaves: int = 64
     max_depth: int = 64
@@ -89,7 +92,6 @@ class SketchSettings:
     max_bins: int = 64
     seed: int = 0
     focus: float = 12.0
-
 
     @classmethod
     def choose(
@@ -114,17 +116,18 @@ class SketchSettings:
         leaves = max(n_samples // 64, min(3 * n_classes, n_samples // 16))
         large, many = n_samples >= _LARGE, n_classes > _MANY_CLASSES
         chosen: dict[str, Any] = {
-            "learning_rate": 0.12,
+            "n_rounds": 100 if large else 150,
+            "learning_rate": 0.1 if many else 0.12,
             "max_leaves": min(max(leaves, 24), 1024),
             "min_samples_leaf": 10 if many else 1,
             "ridge": 0.1 if many else 0.3,
-            "subsample": 0.7,
+            "subsample": 0.9 if many else 0.7,
             "max_features": 0.5 if large else 0.3,
             "max_drawn": min(max(n_features // 2, 16), 64) if large else 40,
             "n_sketches": 6 if n_classes <= _FEW_CLASSES else 30 if many else 14,
-            "leaf_classes": 32,
+            "leaf_classes": 16 if many else 32,
             "least_share": 0.01,
-            "max_bins": 255 if n_samples >= _LARGE // 2 else 64,
+            "max_bins": 255 if n_samples >= _LARGE // 2 and n_features <= 64 else 64,
             "focus": 60.0 if large else 12.0,
             "seed": seed,
         }

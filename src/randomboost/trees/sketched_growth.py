@@ -17,6 +17,7 @@ from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import scrambled
 from .sketched_search import (
+    TOGETHER,
     WORDS,
     draw_directions,
     lower_half,
@@ -29,7 +30,7 @@ _COLUMN, _CUT, _CHILD, _BEGIN, _MIDDLE, _END, _DEPTH = 0, 1, 2, 3, 4, 5, 6
 _PLACES = 7  # columns of a table of nodes
 _NONE = -1
 _ALONE = 150_000  # samples times drawn directions below which one thread grows the tree
-_PIECE = 8  # directions of a node that are one piece of work
+_PIECE = TOGETHER  # directions of a node that are one piece of work
 _SPLIT_COST = 400  # what a search costs beside its samples, in samples times directions
 _LEFT_SALT, _RIGHT_SALT = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03)
 
@@ -278,7 +279,7 @@ def grow_sketched_tree(
         Bins of all samples along all directions.
     rows : ndarray of uint32 of shape (2, n)
         The samples to grow the tree on in ``rows[0]``; ``rows[1]`` is room to work in.
-    words : ndarray of int32 of shape (2, n_pwords, n, 8)
+    words : ndarray of int32 of shape (2, n_planes, n, 8)
         Their words in ``words[0]``: curvature, count and sketches; the sum over all samples of the
         absolute values of every lane must be below 2**31. ``words[1]`` is room to work in.
     rules : SketchRules
