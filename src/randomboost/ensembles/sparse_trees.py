@@ -192,8 +192,8 @@ class SparseTrees(Sequence[SparseTree]):
     starts : ndarray of int64 of shape (n_trees + 1,)
         First node of every tree.
     columns, thresholds, left, gains : ndarray of shape (n_nodes,)
-        As in `SparseTree`, tree after tree.
-    leaf_starts : ndarray of int64 of shape (n_leaves + 1,)
+        As in `SparseTree`, tree after tree; columns and children as int16 where they fit.
+    leaf_starts : ndarray of int32 of shape (n_leaves + 1,)
         First entry of every leaf, in the order of the nodes.
     classes : ndarray of uint16 or uint32 of shape (n_entries,)
         Class of every entry.
@@ -215,7 +215,7 @@ class SparseTrees(Sequence[SparseTree]):
         thresholds: NDArray,
         left: NDArray[np.int32],
         gains: NDArray[np.float32],
-        leaf_starts: NDArray[np.int64],
+        leaf_starts: NDArray[np.int32],
         classes: NDArray,
         codes: NDArray[np.int16],
         units: NDArray[np.float32],
@@ -263,13 +263,17 @@ class SparseTrees(Sequence[SparseTree]):
             The ensemble.
         """
         sizes = [len(tree.columns) for tree in trees]
-        fields = "columns", "thresholds", "left", "gains"
+        short = np.int16 if max(max(sizes), len(directions)) < 2**15 else np.int32
+        kinds = {"columns": short, "thresholds": np.float64, "left": short, "gains": np.float32}
         counts = np.concatenate([np.diff(tree.leaves.starts) for tree in trees])
         return cls(
             directions,
             np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-            *(np.concatenate([getattr(tree, name) for tree in trees]) for name in fields),
-            np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            *(
+                np.concatenate([getattr(tree, name) for tree in trees]).astype(kind)
+                for name, kind in kinds.items()
+            ),
+            np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
             np.concatenate([tree.leaves.classes for tree in trees]),
             np.concatenate([tree.leaves.codes for tree in trees]),
             np.array([tree.leaves.unit for tree in trees], dtype=np.float32),
@@ -285,13 +289,14 @@ class SparseTrees(Sequence[SparseTree]):
             return [self[t] for t in range(*index.indices(len(self)))]
         t = range(len(self))[index]
         nodes = slice(self.starts[t], self.starts[t + 1])
-        columns = self.columns[nodes]
+        columns, left = (part[nodes].astype(np.int32) for part in (self.columns, self.left))
         first = int((self.columns[: self.starts[t]] < 0).sum())
         ends = self.leaf_starts[first : first + int((columns < 0).sum()) + 1]
         entries = slice(ends[0], ends[-1])
-        leaves = Leaves(ends - ends[0], self.classes[entries], self.codes[entries], self.units[t])
+        starts = (ends - ends[0]).astype(np.int64)
+        leaves = Leaves(starts, self.classes[entries], self.codes[entries], self.units[t])
         return SparseTree(
-            columns, self.thresholds[nodes], self.left[nodes], self.gains[nodes], leaves
+            columns, self.thresholds[nodes], left, self.gains[nodes], leaves
         )
 
     @property

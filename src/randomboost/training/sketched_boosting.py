@@ -30,6 +30,7 @@ from ..trees.sparse_leaves import LeafRules, Leaves, find_leaves, make_leaves
 
 _FLOOR = 0.05  # part of a family's share that does not depend on what its trees gained
 _MEMORY = 0.95  # how slowly what the families gained is forgotten
+_SHORT_MEMORY = 0.85  # and what is usual for the last trees
 _BLOCK_BYTES = 1 << 26  # values of the directions that are binned together
 _TILE = 64  # samples and directions that are transposed together
 _SETTLED = 1e-7  # mean loss at which nothing is left to learn
@@ -128,7 +129,7 @@ class SketchSettings:
             "leaf_classes": 16 if many else 32,
             "least_share": 0.01,
             "max_bins": 255 if n_samples >= _LARGE // 2 and n_features <= 64 else 64,
-            "focus": 60.0 if large else 12.0,
+            "focus": 24.0 if large else 12.0,
             "seed": seed,
         }
         return cls(**{**chosen, **given})
@@ -286,7 +287,7 @@ class SketchTrainer:
         self._planes, self._words = planes, np.empty(2 * planes * m * WORDS, dtype=np.int64)
         self._trees: list[SparseTree] = []
         n_families = len(directions.weights)
-        self._due, self._earned, self._tries, self._known = np.zeros((4, n_families))
+        self._take_state(np.zeros((5, n_families)))
         self._val: Any = None
         if X_val is not None:
             self._val = BinnedData(X_val, directions, settings.max_bins, team, self._data.edges)
@@ -298,7 +299,7 @@ class SketchTrainer:
 
     def _go_on_from(self, start: SparseTrees) -> None:
         """Take over the trees of a model, as if they had been grown here."""
-        self._due, self._earned, self._tries, self._known = start.state.copy()
+        self._take_state(start.state)
         for tree in start:
             self._trees.append(tree)
             cuts = np.zeros(len(tree.columns), dtype=np.int32)
@@ -309,6 +310,10 @@ class SketchTrainer:
             self._add(self._scores, self._data.bins, grown, tree.leaves)
             if self._val is not None:
                 self._add(self._val_scores, self._val.bins, grown, tree.leaves)
+
+    def _take_state(self, state: NDArray) -> None:
+        """Take over what is known of the families of directions."""
+        self._due, self._earned, self._tries, self._known, self._usual = state.copy()
 
     def _places(self, bins: NDArray, grown: SketchedTree) -> NDArray[np.int32]:
         """Return the leaf of every sample; leaves are numbered in the order of the nodes."""
@@ -341,18 +346,23 @@ class SketchTrainer:
         wanted = self._directions.weights
         if self._tries.min() > 0:
             earned = self._earned / self._tries
-            behind = (earned - earned.max()) / max(float(self._known[0]), 1e-30)
-            wanted = wanted * (_FLOOR + (1 - _FLOOR) * np.exp(self._settings.focus * behind))
+            behind = self._settings.focus * (earned - earned.max())
+            wanted = wanted * (_FLOOR + (1 - _FLOOR) * np.exp(behind))
         self._due += wanted / wanted.sum()
         return int(self._due.argmax())
 
     def _credit(self, family: int, known: float, gain: float) -> None:
-        """Note what a tree gained on the samples it was grown on, and on the others."""
-        self._due[family] -= 1
-        self._earned[family] = _MEMORY * self._earned[family] + gain
-        self._tries[family] = _MEMORY * self._tries[family] + 1
-        memory = _MEMORY if self._trees else 0.0
+        """Note what a tree gained on the samples it was grown on, and on the others.
+
+        Gains fall from round to round, so a tree is compared with the last ones.
+        """
+        memory = _SHORT_MEMORY if self._trees else 0.0
         self._known = memory * self._known + (1 - memory) * known
+        self._usual = memory * self._usual + (1 - memory) * gain
+        more = (gain - self._usual[0]) / max(float(self._known[0]), 1e-30)
+        self._due[family] -= 1
+        self._earned[family] = _MEMORY * self._earned[family] + more
+        self._tries[family] = _MEMORY * self._tries[family] + 1
 
     def step(self) -> dict[str, float] | str:
         """Run one round; return its loss and gain, or why there is no further round."""
@@ -419,7 +429,7 @@ class SketchTrainer:
         """Return the fitted trees, all of them or those of the first rounds."""
         trees = self._trees[:n_rounds]
         whole = len(trees) == len(self._trees)
-        state = np.array([self._due, self._earned, self._tries, self._known])
+        state = np.array([self._due, self._earned, self._tries, self._known, self._usual])
         return SparseTrees.pack(
             self._directions, trees, self._prior.scores, state if whole else 0 * state
         )
