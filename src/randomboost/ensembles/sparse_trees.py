@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from ..projections.directions import Directions, project
 from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
-from ..trees.sketching import exponential, make_prior
 from ..trees.sparse_leaves import Leaves
+from ..trees.sparse_scores import exponential, make_prior
 
 _ROWS = 256  # rows that go through the trees together
 _TILE = 16  # rows whose scores are copied together
@@ -211,9 +211,9 @@ class SparseTrees(Sequence[SparseTree]):
         self,
         directions: Directions,
         starts: NDArray[np.int64],
-        columns: NDArray[np.int32],
+        columns: NDArray,
         thresholds: NDArray,
-        left: NDArray[np.int32],
+        left: NDArray,
         gains: NDArray[np.float32],
         leaf_starts: NDArray[np.int32],
         classes: NDArray,
@@ -264,15 +264,14 @@ class SparseTrees(Sequence[SparseTree]):
         """
         sizes = [len(tree.columns) for tree in trees]
         short = np.int16 if max(max(sizes), len(directions)) < 2**15 else np.int32
-        kinds = {"columns": short, "thresholds": np.float64, "left": short, "gains": np.float32}
         counts = np.concatenate([np.diff(tree.leaves.starts) for tree in trees])
         return cls(
             directions,
             np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-            *(
-                np.concatenate([getattr(tree, name) for tree in trees]).astype(kind)
-                for name, kind in kinds.items()
-            ),
+            np.concatenate([tree.columns for tree in trees]).astype(short),
+            np.concatenate([tree.thresholds for tree in trees]),
+            np.concatenate([tree.left for tree in trees]).astype(short),
+            np.concatenate([tree.gains for tree in trees]),
             np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
             np.concatenate([tree.leaves.classes for tree in trees]),
             np.concatenate([tree.leaves.codes for tree in trees]),
@@ -295,9 +294,7 @@ class SparseTrees(Sequence[SparseTree]):
         entries = slice(ends[0], ends[-1])
         starts = (ends - ends[0]).astype(np.int64)
         leaves = Leaves(starts, self.classes[entries], self.codes[entries], self.units[t])
-        return SparseTree(
-            columns, self.thresholds[nodes], left, self.gains[nodes], leaves
-        )
+        return SparseTree(columns, self.thresholds[nodes], left, self.gains[nodes], leaves)
 
     @property
     def n_classes(self) -> int:

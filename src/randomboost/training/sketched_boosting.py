@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,16 +18,9 @@ from ..runtime.random_stream import scrambled
 from ..trees.binning import bin_values, find_edges
 from ..trees.sketched_growth import SketchedTree, SketchRules, grow_sketched_tree
 from ..trees.sketched_search import WORDS
-from ..trees.sketching import (
-    SparseScores,
-    cross_entropy,
-    make_prior,
-    n_planes,
-    pack_sketches,
-    sketch,
-    sketch_matrix,
-)
+from ..trees.sketching import Sketches, n_planes, pack_sketches, sketch, sketch_matrix
 from ..trees.sparse_leaves import LeafRules, Leaves, find_leaves, make_leaves
+from ..trees.sparse_scores import SparseScores, cross_entropy, make_prior
 
 _FLOOR = 0.05  # part of a family's share that does not depend on what its trees gained
 _MEMORY = 0.95  # how slowly what the families gained is forgotten
@@ -364,27 +358,16 @@ class SketchTrainer:
         self._earned[family] = _MEMORY * self._earned[family] + more
         self._tries[family] = _MEMORY * self._tries[family] + 1
 
-    def step(self) -> dict[str, float] | str:
-        """Run one round; return its loss and gain, or why there is no further round."""
-        settings, team = self._settings, self._team
-        n_classes = len(self._prior.scores)
-        number = len(self._trees)
-        key = int(scrambled(np.uint64((settings.seed + 0x9E3779B97F4A7C15 * (number + 1)) % 2**64)))
-        matrix = sketch_matrix(key, n_classes, min(settings.n_sketches, n_classes))
-        sketches = sketch(self._scores, self._y, self._weight, matrix, team)
-        loss = float(sketches.losses.mean(dtype=np.float64))
-        if loss < _SETTLED:
-            return "all samples are fitted"
-        rows = self._draw_rows(key)
+    def _grow(
+        self, sketches: Sketches, rows: NDArray[np.uint32], family: int, key: int
+    ) -> tuple[SketchedTree, float]:
+        """Return a tree grown on some samples, and what a unit of its gains stands for."""
+        settings = self._settings
         shape = 2, self._planes, len(rows), WORDS
-        words = self._words[: int(np.prod(shape))].reshape(shape)
-        unit_g, unit_h = pack_sketches(sketches, rows, words[0], team)
-        pair = np.stack([rows, rows])
-        family = self._family()
-        starts = self._directions.starts
-        bounds = starts[family : family + 2]
-        size = int(bounds[1] - bounds[0])
-        n_drawn = max(_LEAST_DRAWN, min(round(settings.max_features * size), settings.max_drawn))
+        words = self._words[: math.prod(shape)].reshape(shape)
+        unit_g, unit_h = pack_sketches(sketches, rows, words[0], self._team)
+        bounds = self._directions.starts[family : family + 2]
+        share = round(settings.max_features * int(bounds[1] - bounds[0]))
         rules = SketchRules(
             settings.max_leaves,
             settings.max_depth,
@@ -392,29 +375,56 @@ class SketchTrainer:
             settings.ridge / unit_h,
             settings.max_bins,
         )
-        grown = grow_sketched_tree(self._data.bins, pair, words, rules, bounds, n_drawn, key, team)
+        grown = grow_sketched_tree(
+            self._data.bins,
+            np.stack([rows, rows]),
+            words,
+            rules,
+            bounds,
+            max(_LEAST_DRAWN, min(share, settings.max_drawn)),
+            key,
+            self._team,
+        )
+        return grown, unit_g**2 / unit_h
+
+    def step(self) -> dict[str, float] | str:
+        """Run one round; return its loss and gain, or why there is no further round."""
+        settings, team, m = self._settings, self._team, len(self._y)
+        n_classes = len(self._prior.scores)
+        salt = 0x9E3779B97F4A7C15 * (len(self._trees) + 1)
+        key = int(scrambled(np.uint64((settings.seed + salt) % 2**64)))
+        matrix = sketch_matrix(key, n_classes, min(settings.n_sketches, n_classes))
+        sketches = sketch(self._scores, self._y, self._weight, matrix, team)
+        loss = float(sketches.losses.mean(dtype=np.float64))
+        if loss < _SETTLED:
+            return "all samples are fitted"
+        rows, family = self._draw_rows(key), self._family()
+        grown, unit = self._grow(sketches, rows, family, key)
         if len(grown.columns) == 1:
             return "no tree separates any two samples"
-        gain = float(grown.gains.sum()) * unit_g**2 / unit_h
         places = self._places(self._data.bins, grown)
-        taken = np.zeros(len(self._y), dtype=np.bool_)
+        taken = np.zeros(m, dtype=np.bool_)
         taken[rows] = True
+        rules = LeafRules(
+            settings.ridge,
+            settings.learning_rate,
+            settings.leaf_classes,
+            settings.least_share,
+            settings.largest_step,
+        )
         vectors, gains = make_leaves(
             self._scores, sketches.normalisers, self._y, self._weight, places, taken,
-            int((grown.columns < 0).sum()),
-            LeafRules(
-                settings.ridge, settings.learning_rate, settings.leaf_classes,
-                settings.least_share, settings.largest_step,
-            ),
-            team,
+            int((grown.columns < 0).sum()), rules, team,
         )  # fmt: skip
-        n_others = len(self._y) - len(rows)
-        known = gains[0] / len(rows) if n_others else gain / len(rows)
-        self._credit(family, known / loss, gains[1] / n_others / loss if n_others else known / loss)
+        gain = float(grown.gains.sum()) * unit
+        known = other = gain / m / loss  # where the tree was grown on all samples
+        if len(rows) < m:
+            known, other = gains / (len(rows), m - len(rows)) / loss
+        self._credit(family, known, other)
         self._scores.add(places, vectors.starts, vectors.classes, vectors.values, team)
         if self._val is not None:
             self._add(self._val_scores, self._val.bins, grown, vectors)
-        self._trees.append(self._as_tree(grown, vectors, unit_g**2 / unit_h))
+        self._trees.append(self._as_tree(grown, vectors, unit))
         return {"loss": loss, "gain": gain}
 
     def _as_tree(self, grown: SketchedTree, vectors: Leaves, unit: float) -> SparseTree:

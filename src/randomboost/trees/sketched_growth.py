@@ -8,6 +8,7 @@ threads nor the order of the samples change a tree.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -37,8 +38,8 @@ _LEFT_SALT, _RIGHT_SALT = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D19
 
 @kernel
 def _search_pieces(
-    bins, rows, words, nodes, keys, totals, rules, directions, n_drawn, n_bins, first_node, work, pieces,
-    results,
+    bins, rows, words, nodes, keys, totals, rules, directions, n_drawn, n_bins, first_node, work,
+    pieces, results,
 ):  # fmt: skip
     """Search pieces of work (node, directions) of a range; the best of every node is noted.
 
@@ -258,13 +259,13 @@ def _shares(costs: NDArray, n_threads: int) -> list[tuple[int, int]]:
     marks = ends[-1] * np.arange(1, n_threads) / n_threads
     cuts = [0, *(np.searchsorted(ends, marks) + 1).tolist(), len(costs)]
     cuts = np.minimum(np.maximum.accumulate(cuts), len(costs)).tolist()
-    return list(zip(cuts[:-1], cuts[1:], strict=True))
+    return list(pairwise(cuts))
 
 
 def grow_sketched_tree(
     bins: NDArray[np.uint8],
     rows: NDArray[np.uint32],
-    words: NDArray[np.int32],
+    words: NDArray[np.int64],
     rules: SketchRules,
     directions: NDArray[np.int64],
     n_drawn: int,

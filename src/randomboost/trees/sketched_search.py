@@ -27,19 +27,19 @@ for _place in range(64):
 
 @kernel
 def packed(upper, lower):
-    """Two whole numbers in one word, so that sums of words are sums of both."""
+    """Put two whole numbers into one word, so that sums of words are sums of both."""
     return (np.int64(upper) << _HALF) + np.int64(lower)
 
 
 @kernel
 def lower_half(word):
-    """The lower number of a word, |number| < 2**31."""
+    """Return the lower number of a word, |number| < 2**31."""
     return (word << _HALF) >> _HALF
 
 
 @kernel
 def upper_half(word):
-    """The upper number of a word."""
+    """Return the upper number of a word."""
     return (word - lower_half(word)) >> _HALF
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
-from .sketching import SparseScores, exponential
+from .sparse_scores import SparseScores, exponential
 
 _UNIT = 2.0**32  # sums of weighted probabilities are whole numbers of 1 / _UNIT
 _LARGEST_CODE = 32767  # of a quantised value
@@ -197,7 +197,7 @@ def _make_leaf(
 def _find_gains(
     touched, n, n_inner, inner_g, inner_h, inner_rest, sums_g, sums_h, rest, shares, rules, gains
 ):
-    """Fill in what the step learnt from the first samples of a leaf gains on them, and on others."""
+    """Fill in what the step learnt from a leaf's first samples gains on them, and on others."""
     ridge, rate = rules[0], rules[1]
     z, zz = inner_rest[0] / _UNIT, inner_rest[1] / _UNIT
     z_all, zz_all = rest[0] / _UNIT, rest[1] / _UNIT
