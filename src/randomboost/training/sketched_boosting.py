@@ -28,8 +28,8 @@ _SHORT_MEMORY = 0.85  # and what is usual for the last trees
 _BLOCK_BYTES = 1 << 26  # values of the directions that are binned together
 _TILE = 64  # samples and directions that are transposed together
 _SETTLED = 1e-7  # mean loss at which nothing is left to learn
-_LARGE = 10_000  # samples
-_FEW_CLASSES, _MANY_CLASSES = 30, 400
+_SMALL, _LARGE = 4000, 10_000  # samples
+_FEW_CLASSES, _MANY_CLASSES, _MANY_FEATURES = 12, 400, 64
 _COUNTS = {"sparse": 300, "gaussian": 100, "lda": 150}  # directions beside the single features
 _MOST_BYTES = 1 << 28  # of the bins, beyond which there are fewer directions
 _LEAST_DRAWN = 4  # directions that are drawn at a node, where there are as many
@@ -108,22 +108,23 @@ class SketchSettings:
         SketchSettings
             The settings.
         """
-        leaves = max(n_samples // 64, min(3 * n_classes, n_samples // 16))
-        large, many = n_samples >= _LARGE, n_classes > _MANY_CLASSES
+        leaves = max(n_samples // 40, min(3 * n_classes, n_samples // 16))
+        small, large = n_samples < _SMALL, n_samples >= _LARGE
+        many = n_classes > _MANY_CLASSES
         chosen: dict[str, Any] = {
             "n_rounds": 100 if large else 150,
             "learning_rate": 0.1 if many else 0.12,
             "max_leaves": min(max(leaves, 24), 1024),
             "min_samples_leaf": 10 if many else 1,
             "ridge": 0.1 if many else 0.3,
-            "subsample": 0.9 if many else 0.7,
+            "subsample": 0.9 if many else 0.7 if small else 0.8,
             "max_features": 0.5 if large else 0.3,
             "max_drawn": min(max(n_features // 2, 16), 64) if large else 40,
             "n_sketches": 6 if n_classes <= _FEW_CLASSES else 30 if many else 14,
             "leaf_classes": 16 if many else 32,
             "least_share": 0.01,
-            "max_bins": 255 if n_samples >= _LARGE // 2 and n_features <= 64 else 64,
-            "focus": 24.0 if large else 12.0,
+            "max_bins": 64 if small or n_features > _MANY_FEATURES else 255,
+            "focus": 12.0 if small else 24.0,
             "seed": seed,
         }
         return cls(**{**chosen, **given})

@@ -381,9 +381,9 @@ def make_leaves(
     def work(part: int) -> None:
         first, last = bounds[part], bounds[part + 1]
         _make_leaves(
-            ordered, starts, middles, scores.classes, scores.values, scores.counts, y, weight, normalisers,
-            scores.prior.shares, scores.prior.order, limits, sizes, gains, out_classes, out_values,
-            first, last,
+            ordered, starts, middles, scores.classes, scores.values, scores.counts, y, weight,
+            normalisers, scores.prior.shares, scores.prior.order, limits, sizes, gains,
+            out_classes, out_values, first, last,
         )  # fmt: skip
 
     parts = min(n_leaves, 4 * team.n_threads if team.n_threads > 1 else 1)
