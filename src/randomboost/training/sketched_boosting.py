@@ -113,9 +113,9 @@ class SketchSettings:
         many = n_classes > _MANY_CLASSES
         chosen: dict[str, Any] = {
             "n_rounds": 100 if large else 150,
-            "learning_rate": 0.1 if many else 0.12,
+            "learning_rate": 0.1 if many else 0.09 if small else 0.12,
             "max_leaves": min(max(leaves, 24), 1024),
-            "min_samples_leaf": 10 if many else 1,
+            "min_samples_leaf": 10 if many else 3 if small else 1,
             "ridge": 0.1 if many else 0.3,
             "subsample": 0.9 if many else 0.7 if small else 0.8,
             "max_features": 0.5 if large else 0.3,
@@ -123,7 +123,7 @@ class SketchSettings:
             "n_sketches": 6 if n_classes <= _FEW_CLASSES else 30 if many else 14,
             "leaf_classes": 16 if many else 32,
             "least_share": 0.01,
-            "max_bins": 64 if small or n_features > _MANY_FEATURES else 255,
+            "max_bins": 64 if small or n_features > _MANY_FEATURES else 255 if large else 128,
             "focus": 12.0 if small else 24.0,
             "seed": seed,
         }
