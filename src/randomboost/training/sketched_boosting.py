@@ -120,7 +120,7 @@ class SketchSettings:
             "subsample": 0.9 if many else 0.7 if small else 0.8,
             "max_features": 0.5 if large else 0.3,
             "max_drawn": min(max(n_features // 2, 16), 64) if large else 40,
-            "n_sketches": 6 if n_classes <= _FEW_CLASSES else 30 if many else 14,
+            "n_sketches": 30 if many else 6 if large and n_classes <= _FEW_CLASSES else 14,
             "leaf_classes": 16 if many else 32,
             "least_share": 0.01,
             "max_bins": 64 if small or n_features > _MANY_FEATURES else 255 if large else 128,
