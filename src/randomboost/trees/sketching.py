@@ -25,7 +25,7 @@ _LEAST_TRACE = np.float32(1e-6)  # of the hessian of a sample
 
 @kernel
 def _sketch(
-    classes, values, counts, y, weight, prior_scores, shares, top_prior, matrix, offset, square,
+    classes, values, counts, y, weight, shares, top_prior, matrix, offset, square,
     normalisers, gradients, curvatures, losses, first, last,
 ):  # fmt: skip
     """Softmax, sketched gradients, curvature and loss of samples.
@@ -38,9 +38,7 @@ def _sketch(
     for i in range(first, last):
         n = counts[i]
         mine, true = classes[i], y[i]
-        peak, total, scale, _ = softmax_row(
-            mine, values[i], n, prior_scores, shares, top_prior, powers
-        )
+        peak, total, scale = softmax_row(mine, values[i], n, shares, top_prior, powers)
         normalisers[i, 0], normalisers[i, 1], normalisers[i, 2] = peak, total, scale
         own = shares[true] * scale
         squares = square * scale * scale
@@ -152,7 +150,7 @@ def sketch(
 
     def work(first: int, last: int) -> None:
         _sketch(
-            scores.classes, scores.values, scores.counts, y, weight, prior.scores, prior.shares,
+            scores.classes, scores.values, scores.counts, y, weight, prior.shares,
             top, matrix, offset, square, out.normalisers, out.gradients,
             out.curvatures, out.losses, first, last,
         )  # fmt: skip

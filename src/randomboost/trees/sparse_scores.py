@@ -268,14 +268,14 @@ def _find_best(classes, values, counts, prior, order, out, first, last):
 
 
 @kernel(fastmath={"reassoc"})
-def softmax_row(classes, values, n, prior_scores, shares, top_prior, powers):
+def softmax_row(classes, values, n, shares, top_prior, powers):
     """Fill in ``exp(F - peak)`` of the touched classes.
 
     Returns
     -------
     tuple of float
-        The peak, the sum over all classes, ``exp(-peak)`` and the sum of the others' shares: an
-        untouched class r has ``shares[r] * exp(-peak)``.
+        The peak, the sum over all classes, and ``exp(-peak)``, or 0 where all classes are
+        touched: an untouched class r has ``shares[r] * exp(-peak)``.
     """
     peak = top_prior
     for e in range(n):
@@ -286,13 +286,13 @@ def softmax_row(classes, values, n, prior_scores, shares, top_prior, powers):
         powers[e] = power
         total += power
     if n == len(shares):
-        return peak, total, np.float32(0), np.float32(0)
+        return peak, total, np.float32(0)
     touched = 0.0
     for e in range(n):
         touched += shares[classes[e]]
     others = np.float32(max(1.0 - touched, 0.0))
     scale = np.float32(math.exp(-peak))
-    return peak, total + others * scale, scale, others
+    return peak, total + others * scale, scale
 
 
 @kernel
@@ -301,9 +301,7 @@ def _add_losses(classes, values, counts, y, prior_scores, shares, top_prior, los
     powers = np.empty(classes.shape[1], np.float32)
     for i in range(first, last):
         n = counts[i]
-        peak, total, _, _ = softmax_row(
-            classes[i], values[i], n, prior_scores, shares, top_prior, powers
-        )
+        peak, total, _ = softmax_row(classes[i], values[i], n, shares, top_prior, powers)
         own = prior_scores[y[i]]
         for e in range(n):
             if classes[i, e] == y[i]:
