@@ -11,18 +11,15 @@ from scipy.special import log_softmax, softmax
 
 from randomboost.runtime.parallel import ThreadTeam
 from randomboost.trees.sketched_search import lower_half, upper_half
-from randomboost.trees.sketching import (
+from randomboost.trees.sketching import n_planes, pack_sketches, sketch, sketch_matrix
+from randomboost.trees.sparse_leaves import LeafRules, make_leaves
+from randomboost.trees.sparse_scores import (
     DENSE,
     SparseScores,
     cross_entropy,
     exponential,
     make_prior,
-    n_planes,
-    pack_sketches,
-    sketch,
-    sketch_matrix,
 )
-from randomboost.trees.sparse_leaves import LeafRules, make_leaves
 
 ONE, THREE = ThreadTeam(1), ThreadTeam(3)
 COUNTS = st.sampled_from([2, 3, 10, DENSE, DENSE + 1, 150])

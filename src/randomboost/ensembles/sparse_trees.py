@@ -20,8 +20,8 @@ from ..projections.projection_arrays import directions_from_arrays, directions_t
 from ..runtime.checked_arrays import Arrays, Taken, floats, ints, need, need_tree, pieces
 from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
-from ..trees.sketching import Prior, exponential, make_prior
 from ..trees.sparse_leaves import Leaves
+from ..trees.sparse_scores import Prior, exponential, make_prior
 from .base import Ensemble, ModelShape, as_shares
 from .plain_tables import PlainTables, TreeTable
 
@@ -39,7 +39,7 @@ _FIELDS = [
     "prior",
     "state",
 ]
-_STATE = ("due", "earned", "tries", "known")  # rows of a trainer's state
+_STATE = ("due", "earned", "tries", "known", "usual")  # rows of a trainer's state
 _ROWS = 256  # rows that go through the trees together
 _TILE = 16  # rows whose scores are copied together
 _WORTH = 200  # trees times rows from which on threads share the work: one block at least
@@ -228,8 +228,8 @@ class SparseTrees(Ensemble):
     starts : ndarray of int64 of shape (n_trees + 1,)
         First node of every tree.
     columns, thresholds, left, gains : ndarray of shape (n_nodes,)
-        As in `SparseTree`, tree after tree.
-    leaf_starts : ndarray of int64 of shape (n_leaves + 1,)
+        As in `SparseTree`, tree after tree; columns and children as int16 where they fit.
+    leaf_starts : ndarray of int32 of shape (n_leaves + 1,)
         First entry of every leaf, in the order of the nodes.
     classes : ndarray of uint16 or uint32 of shape (n_entries,)
         Class of every entry.
@@ -249,11 +249,11 @@ class SparseTrees(Ensemble):
         self,
         directions: Directions,
         starts: NDArray[np.int64],
-        columns: NDArray[np.int32],
+        columns: NDArray,
         thresholds: NDArray,
-        left: NDArray[np.int32],
+        left: NDArray,
         gains: NDArray[np.float32],
-        leaf_starts: NDArray[np.int64],
+        leaf_starts: NDArray[np.int32],
         classes: NDArray,
         steps: NDArray[np.int16],
         units: NDArray[np.float32],
@@ -314,13 +314,16 @@ class SparseTrees(Ensemble):
             The ensemble.
         """
         sizes = [len(tree.columns) for tree in trees]
-        fields = "columns", "thresholds", "left", "gains"
+        short = np.int16 if max(max(sizes), len(directions)) < 2**15 else np.int32
         counts = np.concatenate([np.diff(tree.leaves.starts) for tree in trees])
         return cls(
             directions,
             np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-            *(np.concatenate([getattr(tree, name) for tree in trees]) for name in fields),
-            np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            np.concatenate([tree.columns for tree in trees]).astype(short),
+            np.concatenate([tree.thresholds for tree in trees]),
+            np.concatenate([tree.left for tree in trees]).astype(short),
+            np.concatenate([tree.gains for tree in trees]),
+            np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
             np.concatenate([tree.leaves.classes for tree in trees]),
             np.concatenate([tree.leaves.steps for tree in trees]),
             np.array([tree.leaves.unit for tree in trees], dtype=np.float32),
@@ -354,14 +357,13 @@ class SparseTrees(Ensemble):
 
     def _tree(self, t: int) -> SparseTree:
         nodes = slice(self.starts[t], self.starts[t + 1])
-        columns = self.columns[nodes]
+        columns, left = (part[nodes].astype(np.int32) for part in (self.columns, self.left))
         first, last = self._leaf_ranges[t : t + 2]
         ends = self.leaf_starts[first : last + 1]
         entries = slice(ends[0], ends[-1])
-        leaves = Leaves(ends - ends[0], self.classes[entries], self.steps[entries], self.units[t])
-        return SparseTree(
-            columns, self.thresholds[nodes], self.left[nodes], self.gains[nodes], leaves
-        )
+        starts = (ends - ends[0]).astype(np.int64)
+        leaves = Leaves(starts, self.classes[entries], self.steps[entries], self.units[t])
+        return SparseTree(columns, self.thresholds[nodes], left, self.gains[nodes], leaves)
 
     @property
     def n_classes(self) -> int:

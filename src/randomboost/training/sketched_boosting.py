@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,25 +19,19 @@ from ..runtime.random_stream import scrambled
 from ..trees.binning import bin_values, find_edges
 from ..trees.sketched_growth import SketchedTree, SketchRules, grow_sketched_tree
 from ..trees.sketched_search import WORDS
-from ..trees.sketching import (
-    SparseScores,
-    cross_entropy,
-    make_prior,
-    n_planes,
-    pack_sketches,
-    sketch,
-    sketch_matrix,
-)
+from ..trees.sketching import Sketches, n_planes, pack_sketches, sketch, sketch_matrix
 from ..trees.sparse_leaves import LeafRules, Leaves, find_leaves, make_leaves
+from ..trees.sparse_scores import SparseScores, cross_entropy, make_prior
 from .loop import Trainer, TrainingData
 
 _FLOOR = 0.05  # part of a family's share that does not depend on what its trees gained
 _MEMORY = 0.95  # how slowly what the families gained is forgotten
+_SHORT_MEMORY = 0.85  # and what is usual for the last trees
 _BLOCK_BYTES = 1 << 26  # values of the directions that are binned together
 _TILE = 64  # samples and directions that are transposed together
 _SETTLED = 1e-7  # mean loss at which nothing is left to learn
-_LARGE = 10_000  # samples
-_FEW_CLASSES, _MANY_CLASSES = 30, 400
+_SMALL, _LARGE = 4000, 10_000  # samples
+_FEW_CLASSES, _MANY_CLASSES, _MANY_FEATURES = 12, 400, 64
 _SHARES = {"sparse": 0.55, "gaussian": 0.18, "lda": 0.27}  # of the directions beside the features
 _MOST_BYTES = 1 << 28  # of the bins, beyond which there are fewer directions
 _LEAST_DRAWN = 4  # directions that are drawn at a node, where there are as many
@@ -48,6 +43,8 @@ class SketchSettings:
 
     Parameters
     ----------
+    n_rounds : int
+        Number of trees; for the caller, who asks for rounds.
     learning_rate : float
         Shrinkage.
     max_leaves, max_depth, min_samples_leaf : int
@@ -80,6 +77,7 @@ class SketchSettings:
         How strongly families of directions that gain more are preferred.
     """
 
+    n_rounds: int = 150
     learning_rate: float = 0.1
     max_leaves: int = 64
     max_depth: int = 64
@@ -118,21 +116,23 @@ class SketchSettings:
         SketchSettings
             The settings.
         """
-        leaves = max(n_samples // 64, min(3 * n_classes, n_samples // 16))
-        large, many = n_samples >= _LARGE, n_classes > _MANY_CLASSES
+        leaves = max(n_samples // 40, min(3 * n_classes, n_samples // 16))
+        small, large = n_samples < _SMALL, n_samples >= _LARGE
+        many = n_classes > _MANY_CLASSES
         chosen: dict[str, Any] = {
-            "learning_rate": 0.12,
+            "n_rounds": 100 if large else 150,
+            "learning_rate": 0.1 if many else 0.09 if small else 0.12,
             "max_leaves": min(max(leaves, 24), 1024),
-            "min_samples_leaf": 10 if many else 1,
+            "min_samples_leaf": 10 if many else 3 if small else 1,
             "ridge": 0.1 if many else 0.3,
-            "subsample": 0.7,
+            "subsample": 0.9 if many else 0.7 if small else 0.8,
             "max_features": 0.5 if large else 0.3,
             "max_drawn": min(max(n_features // 2, 16), 64) if large else 40,
-            "n_sketches": 6 if n_classes <= _FEW_CLASSES else 30 if many else 14,
-            "leaf_classes": 32,
+            "n_sketches": 30 if many else 6 if large and n_classes <= _FEW_CLASSES else 14,
+            "leaf_classes": 16 if many else 32,
             "least_share": 0.01,
-            "max_bins": 255 if n_samples >= _LARGE // 2 else 64,
-            "focus": 60.0 if large else 12.0,
+            "max_bins": 64 if small or n_features > _MANY_FEATURES else 255 if large else 128,
+            "focus": 12.0 if small else 24.0,
             "seed": seed,
         }
         return cls(**{**chosen, **given})
@@ -298,7 +298,7 @@ class SketchTrainer(Trainer):
         self._planes, self._words = planes, np.empty(2 * planes * m * WORDS, dtype=np.int64)
         self._trees: list[SparseTree] = []
         n_families = len(self._directions.weights)
-        self._due, self._earned, self._tries, self._known = np.zeros((4, n_families))
+        self._take_state(np.zeros((5, n_families)))
         self._val: BinnedData | None = None
         if data.y_val is not None:
             edges = self._data.edges
@@ -312,7 +312,7 @@ class SketchTrainer(Trainer):
 
     def _go_on_from(self, start: SparseTrees) -> None:
         """Take over the trees of a model, as if they had been grown here."""
-        self._due, self._earned, self._tries, self._known = start.state.copy()
+        self._take_state(start.state)
         for tree in start.trees():
             self._trees.append(tree)
             cuts = np.zeros(len(tree.columns), dtype=np.int32)
@@ -323,6 +323,10 @@ class SketchTrainer(Trainer):
             self._add(self._scores, self._data.bins, grown, tree.leaves)
             if self._val is not None:
                 self._add(self._val_scores, self._val.bins, grown, tree.leaves)
+
+    def _take_state(self, state: NDArray) -> None:
+        """Take over what is known of the families of directions."""
+        self._due, self._earned, self._tries, self._known, self._usual = state.copy()
 
     def _places(self, bins: NDArray, grown: SketchedTree) -> NDArray[np.int32]:
         """Return the leaf of every sample; leaves are numbered in the order of the nodes."""
@@ -355,40 +359,34 @@ class SketchTrainer(Trainer):
         wanted = self._directions.weights
         if self._tries.min() > 0:
             earned = self._earned / self._tries
-            behind = (earned - earned.max()) / max(float(self._known[0]), 1e-30)
-            wanted = wanted * (_FLOOR + (1 - _FLOOR) * np.exp(self._settings.focus * behind))
+            behind = self._settings.focus * (earned - earned.max())
+            wanted = wanted * (_FLOOR + (1 - _FLOOR) * np.exp(behind))
         self._due += wanted / wanted.sum()
         return int(self._due.argmax())
 
     def _credit(self, family: int, known: float, gain: float) -> None:
-        """Note what a tree gained on the samples it was grown on, and on the others."""
-        self._due[family] -= 1
-        self._earned[family] = _MEMORY * self._earned[family] + gain
-        self._tries[family] = _MEMORY * self._tries[family] + 1
-        memory = _MEMORY if self._trees else 0.0
-        self._known = memory * self._known + (1 - memory) * known
+        """Note what a tree gained on the samples it was grown on, and on the others.
 
-    def step(self) -> dict[str, float] | str:
-        """Run one round; return its loss and gain, or why there is no further round."""
-        settings, team = self._settings, self._team
-        n_classes = len(self._prior.scores)
-        number = len(self._trees)
-        key = int(scrambled(np.uint64((settings.seed + 0x9E3779B97F4A7C15 * (number + 1)) % 2**64)))
-        matrix = sketch_matrix(key, n_classes, min(settings.n_sketches, n_classes))
-        sketches = sketch(self._scores, self._y, self._weight, matrix, team)
-        loss = float(sketches.losses.mean(dtype=np.float64))
-        if loss < _SETTLED:
-            return "all samples are fitted"
-        rows = self._draw_rows(key)
+        Gains fall from round to round, so a tree is compared with the last ones.
+        """
+        memory = _SHORT_MEMORY if self._trees else 0.0
+        self._known = memory * self._known + (1 - memory) * known
+        self._usual = memory * self._usual + (1 - memory) * gain
+        more = (gain - self._usual[0]) / max(float(self._known[0]), 1e-30)
+        self._due[family] -= 1
+        self._earned[family] = _MEMORY * self._earned[family] + more
+        self._tries[family] = _MEMORY * self._tries[family] + 1
+
+    def _grow(
+        self, sketches: Sketches, rows: NDArray[np.uint32], family: int, key: int
+    ) -> tuple[SketchedTree, float]:
+        """Return a tree grown on some samples, and what a unit of its gains stands for."""
+        settings = self._settings
         shape = 2, self._planes, len(rows), WORDS
-        words = self._words[: int(np.prod(shape))].reshape(shape)
-        unit_g, unit_h = pack_sketches(sketches, rows, words[0], team)
-        pair = np.stack([rows, rows])
-        family = self._family()
-        starts = self._directions.starts
-        bounds = starts[family : family + 2]
-        size = int(bounds[1] - bounds[0])
-        n_drawn = max(_LEAST_DRAWN, min(round(settings.max_features * size), settings.max_drawn))
+        words = self._words[: math.prod(shape)].reshape(shape)
+        unit_g, unit_h = pack_sketches(sketches, rows, words[0], self._team)
+        bounds = self._directions.starts[family : family + 2]
+        share = round(settings.max_features * int(bounds[1] - bounds[0]))
         rules = SketchRules(
             settings.max_leaves,
             settings.max_depth,
@@ -396,29 +394,56 @@ class SketchTrainer(Trainer):
             settings.ridge / unit_h,
             settings.max_bins,
         )
-        grown = grow_sketched_tree(self._data.bins, pair, words, rules, bounds, n_drawn, key, team)
+        grown = grow_sketched_tree(
+            self._data.bins,
+            np.stack([rows, rows]),
+            words,
+            rules,
+            bounds,
+            max(_LEAST_DRAWN, min(share, settings.max_drawn)),
+            key,
+            self._team,
+        )
+        return grown, unit_g**2 / unit_h
+
+    def step(self) -> dict[str, float] | str:
+        """Run one round; return its loss and gain, or why there is no further round."""
+        settings, team, m = self._settings, self._team, len(self._y)
+        n_classes = len(self._prior.scores)
+        salt = 0x9E3779B97F4A7C15 * (len(self._trees) + 1)
+        key = int(scrambled(np.uint64((settings.seed + salt) % 2**64)))
+        matrix = sketch_matrix(key, n_classes, min(settings.n_sketches, n_classes))
+        sketches = sketch(self._scores, self._y, self._weight, matrix, team)
+        loss = float(sketches.losses.mean(dtype=np.float64))
+        if loss < _SETTLED:
+            return "all samples are fitted"
+        rows, family = self._draw_rows(key), self._family()
+        grown, unit = self._grow(sketches, rows, family, key)
         if len(grown.columns) == 1:
             return "no tree separates any two samples"
-        gain = float(grown.gains.sum()) * unit_g**2 / unit_h
         places = self._places(self._data.bins, grown)
-        taken = np.zeros(len(self._y), dtype=np.bool_)
+        taken = np.zeros(m, dtype=np.bool_)
         taken[rows] = True
+        rules = LeafRules(
+            settings.ridge,
+            settings.learning_rate,
+            settings.leaf_classes,
+            settings.least_share,
+            settings.largest_step,
+        )
         vectors, gains = make_leaves(
             self._scores, sketches.normalisers, self._y, self._weight, places, taken,
-            int((grown.columns < 0).sum()),
-            LeafRules(
-                settings.ridge, settings.learning_rate, settings.leaf_classes,
-                settings.least_share, settings.largest_step,
-            ),
-            team,
+            int((grown.columns < 0).sum()), rules, team,
         )  # fmt: skip
-        n_others = len(self._y) - len(rows)
-        known = gains[0] / len(rows) if n_others else gain / len(rows)
-        self._credit(family, known / loss, gains[1] / n_others / loss if n_others else known / loss)
+        gain = float(grown.gains.sum()) * unit
+        known = other = gain / m / loss  # where the tree was grown on all samples
+        if len(rows) < m:
+            known, other = gains / (len(rows), m - len(rows)) / loss
+        self._credit(family, known, other)
         self._scores.add(places, vectors.starts, vectors.classes, vectors.values, team)
         if self._val is not None:
             self._add(self._val_scores, self._val.bins, grown, vectors)
-        self._trees.append(self._as_tree(grown, vectors, unit_g**2 / unit_h))
+        self._trees.append(self._as_tree(grown, vectors, unit))
         return {"loss": loss, "gain": gain}
 
     def _as_tree(self, grown: SketchedTree, vectors: Leaves, unit: float) -> SparseTree:
@@ -433,7 +458,7 @@ class SketchTrainer(Trainer):
         """Return the ensemble as it was after `n_rounds` rounds."""
         trees = self._trees[:n_rounds]
         whole = len(trees) == len(self._trees)
-        state = np.array([self._due, self._earned, self._tries, self._known])
+        state = np.array([self._due, self._earned, self._tries, self._known, self._usual])
         return SparseTrees.pack(
             self._directions, trees, self._prior.scores, state if whole else 0 * state
         )

@@ -8,6 +8,7 @@ threads nor the order of the samples change a tree.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import scrambled
 from .sketched_search import (
+    TOGETHER,
     WORDS,
     draw_directions,
     lower_half,
@@ -29,15 +31,15 @@ _COLUMN, _CUT, _CHILD, _BEGIN, _MIDDLE, _END, _DEPTH = 0, 1, 2, 3, 4, 5, 6
 _PLACES = 7  # columns of a table of nodes
 _NONE = -1
 _ALONE = 150_000  # samples times drawn directions below which one thread grows the tree
-_PIECE = 8  # directions of a node that are one piece of work
+_PIECE = TOGETHER  # directions of a node that are one piece of work
 _SPLIT_COST = 400  # what a search costs beside its samples, in samples times directions
 _LEFT_SALT, _RIGHT_SALT = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03)
 
 
 @kernel
 def _search_pieces(
-    bins, rows, words, nodes, keys, totals, rules, directions, n_drawn, n_bins, first_node, work, pieces,
-    results,
+    bins, rows, words, nodes, keys, totals, rules, directions, n_drawn, n_bins, first_node, work,
+    pieces, results,
 ):  # fmt: skip
     """Search pieces of work (node, directions) of a range; the best of every node is noted.
 
@@ -257,13 +259,13 @@ def _shares(costs: NDArray, n_threads: int) -> list[tuple[int, int]]:
     marks = ends[-1] * np.arange(1, n_threads) / n_threads
     cuts = [0, *(np.searchsorted(ends, marks) + 1).tolist(), len(costs)]
     cuts = np.minimum(np.maximum.accumulate(cuts), len(costs)).tolist()
-    return list(zip(cuts[:-1], cuts[1:], strict=True))
+    return list(pairwise(cuts))
 
 
 def grow_sketched_tree(
     bins: NDArray[np.uint8],
     rows: NDArray[np.uint32],
-    words: NDArray[np.int32],
+    words: NDArray[np.int64],
     rules: SketchRules,
     directions: NDArray[np.int64],
     n_drawn: int,
@@ -278,7 +280,7 @@ def grow_sketched_tree(
         Bins of all samples along all directions.
     rows : ndarray of uint32 of shape (2, n)
         The samples to grow the tree on in ``rows[0]``; ``rows[1]`` is room to work in.
-    words : ndarray of int32 of shape (2, n_pwords, n, 8)
+    words : ndarray of int32 of shape (2, n_planes, n, 8)
         Their words in ``words[0]``: curvature, count and sketches; the sum over all samples of the
         absolute values of every lane must be below 2**31. ``words[1]`` is room to work in.
     rules : SketchRules

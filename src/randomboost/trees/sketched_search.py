@@ -13,8 +13,10 @@ from ..runtime.compiling import kernel
 from ..runtime.random_stream import scrambled
 
 WORDS = 4  # words of a plane
+TOGETHER = 8  # directions whose histograms are filled together
+_BLOCK = 1024  # samples whose bins are gathered together
 _NONE = -1
-_SMALL = 2  # a node with fewer samples than bins / _SMALL has its bins noted in a bit set
+_SMALL = 2  # a node with at most so many samples a bin and plane has the bins in use noted
 _SALT = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.int64(32)
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)  # its 6-bit windows all differ: they tell a bit's place
@@ -25,40 +27,50 @@ for _place in range(64):
 
 @kernel
 def packed(upper, lower):
-    """Two whole numbers in one word, so that sums of words are sums of both."""
+    """Put two whole numbers into one word, so that sums of words are sums of both."""
     return (np.int64(upper) << _HALF) + np.int64(lower)
 
 
 @kernel
 def lower_half(word):
-    """The lower number of a word, |number| < 2**31."""
+    """Return the lower number of a word, |number| < 2**31."""
     return (word << _HALF) >> _HALF
 
 
 @kernel
 def upper_half(word):
-    """The upper number of a word."""
+    """Return the upper number of a word."""
     return (word - lower_half(word)) >> _HALF
 
 
 @kernel
-def _fill(bins, c1, h1, rows, words, begin, end):
-    """Add samples to the histogram of one direction."""
+def _gather(bins, columns, rows, begin, end, local):
+    """Copy the bins of some samples along some directions, (direction, sample)."""
     for p in range(np.uint64(begin), np.uint64(end)):
-        b = np.uint64(bins[np.uint64(rows[p]), c1])
-        h1[b, 0] += words[p, 0]
-        h1[b, 1] += words[p, 1]
-        h1[b, 2] += words[p, 2]
-        h1[b, 3] += words[p, 3]
+        of_row = bins[np.uint64(rows[p])]
+        for j in range(len(columns)):
+            local[j, p - np.uint64(begin)] = of_row[np.uint64(columns[j])]
 
 
 @kernel
-def _fill_four(bins, c1, c2, c3, c4, h1, h2, h3, h4, rows, words, begin, end):
+def _fill(bins, histogram, words, begin, end):
+    """Add samples to the histogram of one direction."""
+    for p in range(np.uint64(begin), np.uint64(end)):
+        b = np.uint64(bins[p - np.uint64(begin)])
+        histogram[b, 0] += words[p, 0]
+        histogram[b, 1] += words[p, 1]
+        histogram[b, 2] += words[p, 2]
+        histogram[b, 3] += words[p, 3]
+
+
+@kernel
+def _fill_four(bins1, bins2, bins3, bins4, h1, h2, h3, h4, words, begin, end):
     """Add samples to the histograms of four directions."""
     for p in range(np.uint64(begin), np.uint64(end)):
-        of_row = bins[np.uint64(rows[p])]
-        b1, b2 = np.uint64(of_row[c1]), np.uint64(of_row[c2])
-        b3, b4 = np.uint64(of_row[c3]), np.uint64(of_row[c4])
+        e = p - np.uint64(begin)
+        b1, b2, b3, b4 = (
+            np.uint64(bins1[e]), np.uint64(bins2[e]), np.uint64(bins3[e]), np.uint64(bins4[e]),
+        )  # fmt: skip
         w0, w1, w2, w3 = words[p, 0], words[p, 1], words[p, 2], words[p, 3]
         h1[b1, 0] += w0
         h1[b1, 1] += w1
@@ -79,10 +91,32 @@ def _fill_four(bins, c1, c2, c3, c4, h1, h2, h3, h4, rows, words, begin, end):
 
 
 @kernel
-def _note_bins(bins, column, rows, begin, end, noted, places):
+def _fill_all(bins, columns, rows, words, begin, end, local, histograms):
+    """Fill the histograms (direction, plane) of a node, a block of its samples at a time."""
+    n = len(columns)
+    for first in range(begin, end, _BLOCK):
+        last = min(first + _BLOCK, end)
+        _gather(bins, columns, rows, first, last, local)
+        for plane in range(words.shape[0]):
+            part = words[plane]
+            j = 0
+            while j + 4 <= n:
+                _fill_four(
+                    local[j], local[j + 1], local[j + 2], local[j + 3], histograms[j, plane],
+                    histograms[j + 1, plane], histograms[j + 2, plane], histograms[j + 3, plane],
+                    part, first, last,
+                )  # fmt: skip
+                j += 4
+            while j < n:
+                _fill(local[j], histograms[j, plane], part, first, last)
+                j += 1
+
+
+@kernel
+def _note_bins(bins, n_samples, noted, places):
     """Fill in the places of the bins that are in use, rising; return how many there are."""
-    for p in range(np.uint64(begin), np.uint64(end)):
-        b = np.uint64(bins[np.uint64(rows[p]), column])
+    for p in range(n_samples):
+        b = np.uint64(bins[p])
         noted[b >> np.uint64(6)] |= np.uint64(1) << (b & np.uint64(63))
     n = 0
     for word in range(len(noted)):
@@ -180,41 +214,30 @@ def draw_directions(key, directions, n_drawn, drawn):
 @kernel
 def search_cuts(bins, rows, words, begin, end, totals, columns, rules, room, result):
     """Find the best cut of a node along some directions; ``result``: gain, direction, cut, left."""
-    histograms, places, noted, rest = room
-    n_pwords, n_bins = histograms.shape[1:3]
-    small = (end - begin) * _SMALL < n_bins
-    for start in range(0, len(columns), 4):
-        stop = min(start + 4, len(columns))
-        for plane in range(n_pwords):
-            part = words[plane]
-            if stop - start == 4:
-                c1, c2, c3, c4 = columns[start : start + 4]
-                _fill_four(
-                    bins, c1, c2, c3, c4, histograms[0, plane], histograms[1, plane],
-                    histograms[2, plane], histograms[3, plane], rows, part, begin, end,
-                )  # fmt: skip
-            else:
-                for v in range(start, stop):
-                    _fill(bins, columns[v], histograms[v - start, plane], rows, part, begin, end)
-        for v in range(start, stop):
+    histograms, places, noted, local, rest = room
+    n_bins = histograms.shape[2]
+    small = end - begin <= min(_BLOCK, _SMALL * n_bins * len(words))
+    for start in range(0, len(columns), TOGETHER):
+        chosen = columns[start : start + TOGETHER]
+        _fill_all(bins, chosen, rows, words, begin, end, local, histograms)
+        for j in range(len(chosen)):
             n = n_bins
             if small:
-                n = _note_bins(bins, columns[v], rows, begin, end, noted, places)
-            _try_direction(
-                histograms[v - start], places, n, totals, rules, rest, columns[v], result
-            )
+                n = _note_bins(local[j], end - begin, noted, places)
+            _try_direction(histograms[j], places, n, totals, rules, rest, chosen[j], result)
             if small:  # the places of all bins again
                 for e in range(n):
                     places[e] = e
 
 
 @kernel
-def make_room(n_pwords, n_bins):
+def make_room(n_planes, n_bins):
     """Arrays that a search works with."""
     places = np.empty(n_bins, np.int64)
     for b in range(n_bins):
         places[b] = b
     sums = np.empty((WORDS, n_bins), np.int64)
     rest = sums, np.empty(n_bins), np.empty(n_bins), np.empty(n_bins)
-    histograms = np.zeros((4, n_pwords, n_bins, WORDS), np.int64)
-    return histograms, places, np.zeros((n_bins + 63) // 64, np.uint64), rest
+    histograms = np.zeros((TOGETHER, n_planes, n_bins, WORDS), np.int64)
+    noted = np.zeros((n_bins + 63) // 64, np.uint64)
+    return histograms, places, noted, np.empty((TOGETHER, _BLOCK), np.uint8), rest

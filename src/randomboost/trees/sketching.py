@@ -1,10 +1,7 @@
-"""Scores that differ from the prior in few classes, and what a round needs of them.
+"""Sketches of gradients: what the trees of a round see of the loss.
 
-A sample's score is the prior plus a sum of sparse leaf vectors, so only the classes that some
-leaf touched differ from the prior. They are kept as lists (class, score) a sample, in the order
-of the classes; softmax, sketches of the gradients and the loss are exact over all classes at the
-cost of the touched ones. Where there are few classes the lists hold all of them from the start,
-which is the dense form.
+The gradients of softmax, one a class, are multiplied by a fresh random matrix of few columns. With
+sparse scores (see `sparse_scores`) that costs as much as the touched classes, and is exact.
 """
 
 from __future__ import annotations
@@ -19,288 +16,16 @@ from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import normals
 from .sketched_search import WORDS, packed
+from .sparse_scores import SparseScores, softmax_row
 
-DENSE = 64  # number of classes up to which every sample has the scores of all from the start
 SKETCH_STREAM = 5  # random matrices that sketch gradients
-_GROWTH = 1.5  # by which the room for touched classes grows
 _LARGEST = 30  # sums of absolute values stay below two to this power
-_LOG2_E, _LN2_HIGH, _LN2_LOW = (
-    np.float32(1.44269504),
-    np.float32(0.693359375),
-    np.float32(-2.12194440e-4),
-)
 _LEAST_TRACE = np.float32(1e-6)  # of the hessian of a sample
-_LEAST_EXPONENT = np.float32(-87.0)
-
-
-@kernel
-def exponential(x):
-    """``exp(x)`` for x <= 0 in single precision, by operations that are the same everywhere."""
-    x = max(x, _LEAST_EXPONENT)
-    whole = np.float32(math.floor(x * _LOG2_E + np.float32(0.5)))
-    f = x - whole * _LN2_HIGH
-    f = f - whole * _LN2_LOW
-    y = np.float32(1.9875691500e-4)
-    y = y * f + np.float32(1.3981999507e-3)
-    y = y * f + np.float32(8.3334519073e-3)
-    y = y * f + np.float32(4.1665795894e-2)
-    y = y * f + np.float32(1.6666665459e-1)
-    y = y * f + np.float32(5.0000001201e-1)
-    y = y * f * f + f + np.float32(1.0)
-    return y * np.int32((np.int32(whole) + 127) << 23).view(np.float32)
-
-
-class Prior(NamedTuple):
-    """Scores of the classes before the first tree.
-
-    Parameters
-    ----------
-    scores : ndarray of float32 of shape (n_classes,)
-        Logarithms of the shares of the classes.
-    shares : ndarray of float32
-        ``exp(scores)``.
-    order : ndarray of int64
-        The classes by falling share.
-    """
-
-    scores: NDArray[np.float32]
-    shares: NDArray[np.float32]
-    order: NDArray[np.int64]
-
-
-def make_prior(scores: NDArray) -> Prior:
-    """Return a prior with given scores.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_classes,)
-        Scores before the first tree.
-
-    Returns
-    -------
-    Prior
-        The prior, its shares adding up to 1.
-    """
-    exact = scores.astype(np.float64)
-    exact = exact - exact.max() - math.log(np.exp(exact - exact.max()).sum())
-    order = np.argsort(-exact, kind="stable")
-    return Prior(exact.astype(np.float32), np.exp(exact).astype(np.float32), order)
-
-
-class SparseScores:
-    """Scores of samples: the classes that differ from the prior, in rising order.
-
-    Parameters
-    ----------
-    prior : Prior
-        The scores of all other classes.
-    n_samples : int
-        Number of samples.
-    """
-
-    def __init__(self, prior: Prior, n_samples: int) -> None:
-        self.prior = prior
-        n_classes = len(prior.scores)
-        kind = np.uint16 if n_classes <= 2**16 else np.uint32
-        dense = n_classes <= DENSE
-        self.counts = np.full(n_samples, n_classes if dense else 0, dtype=np.int32)
-        room = n_classes if dense else min(n_classes, DENSE)
-        self.classes = np.empty((n_samples, room), dtype=kind)
-        self.values = np.empty((n_samples, room), dtype=np.float32)
-        if dense:
-            self.classes[:] = np.arange(n_classes)
-            self.values[:] = prior.scores
-
-    def add(
-        self, leaves: NDArray, starts: NDArray, classes: NDArray, values: NDArray, team: ThreadTeam
-    ) -> None:
-        """Add a leaf's vector to every sample.
-
-        Parameters
-        ----------
-        leaves : ndarray of int32 of shape (n_samples,)
-            Number of every sample's leaf.
-        starts : ndarray of int64
-            Where the classes of every leaf begin; the last entry is their end.
-        classes, values : ndarray
-            Classes of the leaves, rising in every leaf, and what is added to their scores.
-        team : ThreadTeam
-            Threads.
-        """
-        values = values.astype(np.float32, copy=False)
-        needed = np.zeros(len(leaves), dtype=np.int32)
-        n_classes = len(self.prior.scores)
-
-        def count(first: int, last: int) -> None:
-            _count_touched(
-                self.classes, self.counts, n_classes, leaves, starts, classes, needed, first, last
-            )
-
-        if self.classes.shape[1] < n_classes:
-            team.run(count, len(leaves), grain=256)
-            if len(needed) and needed.max() > self.classes.shape[1]:
-                self._enlarge(int(needed.max()))
-
-        def merge(first: int, last: int) -> None:
-            _merge(
-                self.classes, self.values, self.counts, self.prior.scores, leaves, starts, classes,
-                values, first, last,
-            )  # fmt: skip
-
-        team.run(merge, len(leaves), grain=256)
-
-    def _enlarge(self, needed: int) -> None:
-        """Make room for more touched classes."""
-        n_classes = len(self.prior.scores)
-        room = min(n_classes, max(needed, int(_GROWTH * self.classes.shape[1])))
-        for name in ("classes", "values"):
-            old = getattr(self, name)
-            new = np.empty((len(old), room), dtype=old.dtype)
-            new[:, : old.shape[1]] = old
-            setattr(self, name, new)
-
-    def best(self, team: ThreadTeam) -> NDArray[np.int64]:
-        """Return the class with the largest score of every sample."""
-        out = np.empty(len(self.counts), dtype=np.int64)
-
-        def work(first: int, last: int) -> None:
-            _find_best(
-                self.classes, self.values, self.counts, self.prior.scores, self.prior.order, out,
-                first, last,
-            )  # fmt: skip
-
-        team.run(work, len(out), grain=1024)
-        return out
-
-    def dense(self) -> NDArray[np.float32]:
-        """Return the scores of all classes, shape (n_classes, n_samples)."""
-        out = np.repeat(self.prior.scores[None, :], len(self.counts), axis=0)
-        for i, n in enumerate(self.counts):
-            out[i, self.classes[i, :n]] = self.values[i, :n]
-        return np.ascontiguousarray(out.T)
-
-
-@kernel
-def _count_touched(classes, counts, n_classes, leaves, starts, new, needed, first, last):
-    """Count the touched classes of samples when their leaf is added."""
-    for i in range(first, last):
-        begin, end = starts[leaves[i]], starts[leaves[i] + 1]
-        n = counts[i]
-        if n == n_classes:
-            needed[i] = n
-            continue
-        mine = classes[i]
-        both = 0
-        a = 0
-        for e in range(begin, end):
-            r = new[e]
-            while a < n and mine[a] < r:
-                a += 1
-            both += a < n and mine[a] == r
-        needed[i] = n + end - begin - both
-
-
-@kernel
-def _merge(classes, values, counts, prior, leaves, starts, new, amounts, first, last):
-    """Add the vectors of leaves to the lists of samples."""
-    room_r = np.empty(classes.shape[1], classes.dtype)
-    room_v = np.empty(classes.shape[1], np.float32)
-    for i in range(first, last):
-        begin, end = starts[leaves[i]], starts[leaves[i] + 1]
-        mine, scores = classes[i], values[i]
-        n = counts[i]
-        if n == len(prior):
-            for e in range(begin, end):
-                scores[new[e]] += amounts[e]
-            continue
-        # what comes before the first new class stays where it is
-        missing = False
-        a = 0
-        for e in range(begin, end):
-            while a < n and mine[a] < new[e]:
-                a += 1
-            if a < n and mine[a] == new[e]:
-                scores[a] += amounts[e]
-            else:
-                missing = True
-        if not missing:
-            continue
-        a = 0
-        n_out = 0
-        for e in range(begin, end):
-            while a < n and mine[a] < new[e]:
-                room_r[n_out], room_v[n_out] = mine[a], scores[a]
-                a += 1
-                n_out += 1
-            if a < n and mine[a] == new[e]:  # its amount was added above
-                room_r[n_out], room_v[n_out] = mine[a], scores[a]
-                a += 1
-            else:
-                room_r[n_out], room_v[n_out] = new[e], prior[new[e]] + amounts[e]
-            n_out += 1
-        while a < n:
-            room_r[n_out], room_v[n_out] = mine[a], scores[a]
-            a += 1
-            n_out += 1
-        for e in range(n_out):
-            mine[e], scores[e] = room_r[e], room_v[e]
-        counts[i] = n_out
-
-
-@kernel
-def _find_best(classes, values, counts, prior, order, out, first, last):
-    """Class of the largest score; the lowest class number where several have it."""
-    for i in range(first, last):
-        best = -1
-        top = np.float32(-np.inf)
-        for e in range(counts[i]):
-            if values[i, e] > top:
-                top = values[i, e]
-                best = np.int64(classes[i, e])
-        if counts[i] < len(prior):
-            for e in range(len(order)):
-                r = order[e]
-                if prior[r] < top:
-                    break
-                place = np.searchsorted(classes[i, : counts[i]], r)
-                touched = place < counts[i] and classes[i, place] == r
-                if not touched and (prior[r] > top or r < best):
-                    top = prior[r]
-                    best = r
-        out[i] = best
-
-
-@kernel(fastmath={"reassoc"})
-def softmax_row(classes, values, n, prior_scores, shares, top_prior, powers):
-    """Fill in ``exp(F - peak)`` of the touched classes.
-
-    Returns
-    -------
-    tuple of float
-        The peak, the sum over all classes, ``exp(-peak)`` and the sum of the others' shares: an
-        untouched class r has ``shares[r] * exp(-peak)``.
-    """
-    peak = top_prior
-    for e in range(n):
-        peak = max(peak, values[e])
-    total = np.float32(0)
-    for e in range(n):
-        power = exponential(values[e] - peak)
-        powers[e] = power
-        total += power
-    if n == len(shares):
-        return peak, total, np.float32(0), np.float32(0)
-    touched = 0.0
-    for e in range(n):
-        touched += shares[classes[e]]
-    others = np.float32(max(1.0 - touched, 0.0))
-    scale = np.float32(math.exp(-peak))
-    return peak, total + others * scale, scale, others
 
 
 @kernel
 def _sketch(
-    classes, values, counts, y, weight, prior_scores, shares, top_prior, matrix, offset, square,
+    classes, values, counts, y, weight, shares, top_prior, matrix, offset, square,
     normalisers, gradients, curvatures, losses, first, last,
 ):  # fmt: skip
     """Softmax, sketched gradients, curvature and loss of samples.
@@ -313,9 +38,7 @@ def _sketch(
     for i in range(first, last):
         n = counts[i]
         mine, true = classes[i], y[i]
-        peak, total, scale, _ = softmax_row(
-            mine, values[i], n, prior_scores, shares, top_prior, powers
-        )
+        peak, total, scale = softmax_row(mine, values[i], n, shares, top_prior, powers)
         normalisers[i, 0], normalisers[i, 1], normalisers[i, 2] = peak, total, scale
         own = shares[true] * scale
         squares = square * scale * scale
@@ -419,14 +142,15 @@ def sketch(
     square = np.float32((prior.shares.astype(np.float64) ** 2).sum())
     out = Sketches(
         np.empty((m, matrix.shape[1]), dtype=np.float32),
-        *np.empty((2, m), dtype=np.float32),
+        np.empty(m, dtype=np.float32),
+        np.empty(m, dtype=np.float32),
         np.empty((m, 3), dtype=np.float32),
     )
     top = prior.scores.max()
 
     def work(first: int, last: int) -> None:
         _sketch(
-            scores.classes, scores.values, scores.counts, y, weight, prior.scores, prior.shares,
+            scores.classes, scores.values, scores.counts, y, weight, prior.shares,
             top, matrix, offset, square, out.normalisers, out.gradients,
             out.curvatures, out.losses, first, last,
         )  # fmt: skip
@@ -513,54 +237,3 @@ def pack_sketches(
 
     team.run(work, len(rows), grain=4096)
     return 1.0 / factor_g, 1.0 / factor_h
-
-
-@kernel
-def _add_losses(classes, values, counts, y, prior_scores, shares, top_prior, losses, first, last):
-    """Cross-entropy of samples."""
-    powers = np.empty(classes.shape[1], np.float32)
-    for i in range(first, last):
-        n = counts[i]
-        peak, total, _, _ = softmax_row(
-            classes[i], values[i], n, prior_scores, shares, top_prior, powers
-        )
-        own = prior_scores[y[i]]
-        for e in range(n):
-            if classes[i, e] == y[i]:
-                own = values[i, e]
-        losses[i] = math.log(total) + peak - own
-
-
-def cross_entropy(
-    scores: SparseScores, y: NDArray[np.int64], weight: NDArray, team: ThreadTeam
-) -> float:
-    """Return the mean cross-entropy of scores.
-
-    Parameters
-    ----------
-    scores : SparseScores
-        The scores.
-    y : ndarray of int64
-        Class numbers.
-    weight : ndarray
-        Weights of the samples.
-    team : ThreadTeam
-        Threads.
-
-    Returns
-    -------
-    float
-        The weighted mean.
-    """
-    losses = np.empty(len(y))
-    prior = scores.prior
-    top = prior.scores.max()
-
-    def work(first: int, last: int) -> None:
-        _add_losses(
-            scores.classes, scores.values, scores.counts, y, prior.scores, prior.shares, top,
-            losses, first, last,
-        )  # fmt: skip
-
-    team.run(work, len(y), grain=256)
-    return float(np.average(losses, weights=weight))

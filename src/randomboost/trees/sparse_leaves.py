@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
-from .sketching import SparseScores, exponential
+from .sparse_scores import SparseScores, exponential
 
 _UNIT = 2.0**32  # sums of weighted probabilities are whole numbers of 1 / _UNIT
 _LARGEST_STEP_NUMBER = 32767  # of a quantised value
@@ -197,7 +197,7 @@ def _make_leaf(
 def _find_gains(
     touched, n, n_inner, inner_g, inner_h, inner_rest, sums_g, sums_h, rest, shares, rules, gains
 ):
-    """Fill in what the step learnt from the first samples of a leaf gains on them, and on others."""
+    """Fill in what the step learnt from a leaf's first samples gains on them, and on others."""
     ridge, rate = rules[0], rules[1]
     z, zz = inner_rest[0] / _UNIT, inner_rest[1] / _UNIT
     z_all, zz_all = rest[0] / _UNIT, rest[1] / _UNIT
@@ -381,9 +381,9 @@ def make_leaves(
     def work(part: int) -> None:
         first, last = bounds[part], bounds[part + 1]
         _make_leaves(
-            ordered, starts, middles, scores.classes, scores.values, scores.counts, y, weight, normalisers,
-            scores.prior.shares, scores.prior.order, limits, sizes, gains, out_classes, out_values,
-            first, last,
+            ordered, starts, middles, scores.classes, scores.values, scores.counts, y, weight,
+            normalisers, scores.prior.shares, scores.prior.order, limits, sizes, gains,
+            out_classes, out_values, first, last,
         )  # fmt: skip
 
     parts = min(n_leaves, 4 * team.n_threads if team.n_threads > 1 else 1)

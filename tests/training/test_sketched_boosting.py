@@ -1,0 +1,113 @@
+"""Automatic settings and directions of sketched trees, and data of unusual forms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_array_equal
+
+from randomboost.runtime.parallel import ThreadTeam
+from randomboost.training.sketched_boosting import (
+    BinnedData,
+    SketchSettings,
+    SketchTrainer,
+    choose_directions,
+)
+from randomboost.trees.sparse_scores import DENSE
+
+ONE = ThreadTeam(1)
+
+
+def made_data(n_classes, m, d=5, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, m - n_classes)])
+    return rng.normal(size=(n_classes, d))[y] + 0.3 * rng.normal(size=(m, d)), y
+
+
+def trained(X, y, n_classes, rounds=6, **given):
+    weight = np.ones(len(y))
+    settings = SketchSettings.choose(*X.shape, n_classes, **given)
+    directions = choose_directions(X, y, weight, 1)
+    trainer = SketchTrainer(settings, directions, X, y, n_classes, weight, ONE)
+    for _ in range(rounds):
+        assert isinstance(trainer.step(), dict)
+    return trainer
+
+
+@pytest.mark.parametrize("m", [20, 1000, 5000, 10**6])
+@pytest.mark.parametrize("k", [2, 20, 300, 10_000])
+def test_settings_are_in_their_ranges(m, k):
+    settings = SketchSettings.choose(m, 30, k)
+    assert 24 <= settings.max_leaves <= 1024
+    assert 0 < settings.subsample <= 1
+    assert settings.max_bins <= 256
+    assert SketchSettings.choose(m, 30, k, max_leaves=7).max_leaves == 7
+
+
+def test_more_classes_get_more_sketches():
+    numbers = [SketchSettings.choose(20_000, 30, k).n_sketches for k in (3, 100, 1000)]
+    assert numbers == sorted(set(numbers))
+
+
+def test_a_single_feature_has_no_mixtures():
+    X, y = made_data(3, 60, d=1)
+    directions = choose_directions(X, y, np.ones(60), 1)
+    assert directions.counts == {"axis": 1}
+    trained(X, y, 3)
+
+
+def test_fewer_directions_where_there_are_very_many_samples():
+    many = np.broadcast_to(np.zeros(1, dtype=np.float32), (3_000_000, 2))
+    y = np.arange(3_000_000) % 2
+    assert len(choose_directions(many, y, np.ones(len(y)), 1)) < 100
+
+
+@pytest.mark.parametrize("n_classes", [DENSE, 3000])
+def test_classes_with_a_single_sample(n_classes):
+    X, y = made_data(n_classes, n_classes + 50)
+    trainer = trained(X, y, n_classes)
+    scores = trainer.ensemble().scores(X, ONE)
+    assert np.isfinite(scores).all()
+    assert (scores.argmax(axis=0) == y).mean() > 0.05
+
+
+def test_a_class_without_samples_gets_a_prior():
+    X, y = made_data(4, 100)
+    trainer = trained(X, y, 6)
+    ensemble = trainer.ensemble()
+    assert np.isfinite(ensemble.prior).all()
+    assert ensemble.predict(X, ONE).max() < 4
+
+
+def test_memory_of_scores_does_not_grow_with_the_number_of_classes():
+    X, y = made_data(2000, 4000)
+    trainer = trained(X, y, 2000, rounds=3)
+    assert trainer._scores.classes.shape[1] <= DENSE
+
+
+def test_sparse_data_are_binned_as_dense_data():
+    rng = np.random.default_rng(0)
+    X = rng.integers(-4, 5, (200, 6)) * (rng.random((200, 6)) < 0.3) / 2.0
+    y = rng.integers(0, 3, 200)
+    directions = choose_directions(X, y, np.ones(200), 1)
+    axis = slice(0, 6)
+    dense = BinnedData(X, directions, 32, ONE)
+    assert_array_equal(
+        BinnedData(sp.csr_array(X), directions, 32, ONE).bins[:, axis], dense.bins[:, axis]
+    )
+    again = BinnedData(X[::-1], directions, 32, ThreadTeam(3), dense.edges)
+    assert_array_equal(again.bins, dense.bins[::-1])
+
+
+def test_all_fitted_ends_training():
+    X, y = made_data(2, 60)
+    X[:, 0] = 10 * y
+    settings = SketchSettings.choose(*X.shape, 2, learning_rate=1.0, ridge=0.0, subsample=1.0)
+    directions = choose_directions(X, y, np.ones(60), 1)
+    trainer = SketchTrainer(settings, directions, X, y, 2, np.ones(60), ONE)
+    for _ in range(200):
+        result = trainer.step()
+        if isinstance(result, str):
+            break
+    assert result in ("all samples are fitted", "no tree separates any two samples")
