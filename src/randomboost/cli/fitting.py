@@ -72,8 +72,10 @@ class Rounds:
     ----------
     terminal : Terminal
         Where to print messages.
-    n_done, n_rounds : int
-        Number of rounds fitted already, and number of all rounds.
+    n_done : int
+        Number of rounds fitted already.
+    n_rounds : int or None
+        Number of all rounds, where it is known.
     checkpoint : Checkpoint or None
         Where to save the rounds.
     preparation : TablePreparation or None
@@ -84,7 +86,7 @@ class Rounds:
         self,
         terminal: Terminal,
         n_done: int,
-        n_rounds: int,
+        n_rounds: int | None,
         checkpoint: Checkpoint | None,
         preparation: Any,
     ) -> None:
@@ -103,11 +105,13 @@ class Rounds:
             self._began = time.monotonic()  # the first round may compile kernels
         elif since == _FIRST_ROUNDS:
             self._report_time((time.monotonic() - self._began) / (since - 1))
-        unfinished = self._done < self._n_rounds  # a last solve follows the last round
+        unfinished = self._done != self._n_rounds  # a last solve follows the last round
         if self._checkpoint is not None and unfinished and self._checkpoint.due():
             self._checkpoint.write(joined(self._preparation, snapshot()))
 
     def _report_time(self, seconds: float) -> None:
+        if self._n_rounds is None:
+            return
         left = seconds * (self._n_rounds - self._done)
         if left > _LONG:
             self._terminal.message(

@@ -540,7 +540,7 @@ class SparseTrees(Ensemble):
             self.thresholds.astype(shape.dtype),
             self.left.astype(np.int64),
             np.zeros(len(split), dtype=np.float32),
-            leaf_starts=self.leaf_starts,
+            leaf_starts=self.leaf_starts.astype(np.int64),
             leaf_classes=self.classes.astype(np.int64),
             leaf_values=self.steps.astype(np.float32) * self.units[tree_of_entry],
         )

@@ -41,6 +41,11 @@ from .parameters import (
     no_effect,
 )
 
+_CHOSEN = "the rounds that a held-out part chose are done"
+_STILL_FALLING = (
+    "all rounds done, and the loss of a held-out part was still falling: raise n_estimators"
+)
+
 
 class FitInterruptedWarning(UserWarning):
     """A fit was stopped by Ctrl-C; the model holds the rounds done until then."""
@@ -75,6 +80,18 @@ class BaseBoostingClassifier(FittedClassifier):
     def _stops_early(self, n_samples: int, given: bool) -> bool:
         """Whether to stop early, by the number of samples and whether X_val is given."""
         return self.early_stopping
+
+    def _max_rounds(self, n_samples: int) -> int:
+        """Return the largest number of rounds."""
+        return self.n_estimators
+
+    def _selects_rounds(self, n_samples: int, given: bool) -> bool:
+        """Whether a held-out part chooses the number of rounds before a fit to all samples."""
+        return False
+
+    def _validation_share(self, n_samples: int) -> float:
+        """Return the share of the samples that is held out."""
+        return self.validation_fraction
 
     def _changed_since(self, ensemble: Any, seed: int, data: TrainingData) -> str | None:
         """Return a parameter that differs from that of an ensemble to continue from."""
@@ -155,10 +172,10 @@ class BaseBoostingClassifier(FittedClassifier):
         X, labels, sample_weight = merge_samples(X[used], labels[used], sample_weight[used])
         X_val, y_val, val_weight = self._check_validation_input(inputs, *validation)
         early = self._stops_early(len(labels), X_val is not None)
+        selects = self._selects_rounds(len(labels), X_val is not None)
         if early and X_val is None:
-            X, X_val, labels, y_val, sample_weight, val_weight = self._split(
-                X, labels, sample_weight
-            )
+            parts = self._split(X, labels, sample_weight)
+            X, X_val, labels, y_val, sample_weight, val_weight = parts
         if len(np.unique(labels)) < 2:
             raise ValueError(
                 "y has training samples of positive weight in fewer than two classes: at least two "
@@ -180,7 +197,7 @@ class BaseBoostingClassifier(FittedClassifier):
         )
         if start is not None:
             self._refuse_changes(start, data)
-        self._train(data, inputs, start, early, on_round)
+        self._train(data, inputs, start, (early, selects), on_round)
 
     def _check_validation_parts(self, X_val: Any, y_val: Any, weight: Any) -> None:
         if (X_val is None) != (y_val is None):
@@ -212,7 +229,7 @@ class BaseBoostingClassifier(FittedClassifier):
                 "warm_start=False to start again"
             )
         n_rounds = start.ensemble.n_rounds
-        if self.n_estimators < n_rounds:
+        if self._max_rounds(data.size) < n_rounds:
             raise ValueError(
                 f"n_estimators={self.n_estimators} is below the {n_rounds} rounds of the fitted "
                 "model: raise it, or set warm_start=False to start again"
@@ -273,49 +290,47 @@ class BaseBoostingClassifier(FittedClassifier):
                 raise ValueError("sample_weight_val has no positive weight: leave it out")
         return X_val, self._class_numbers(y_val, "y_val"), weight
 
-    def _split(self, X: Any, labels: NDArray, sample_weight: NDArray) -> tuple[Any, ...]:
-        """Set a validation part aside, stratified where every class has two samples."""
-        n_val = int(np.ceil(self.validation_fraction * len(labels)))
+    def _split(self, *parts: Any) -> list[Any]:
+        """Hold out a validation part of arrays, the second of which are class numbers.
+
+        The split is stratified where every class has two samples.
+        """
+        labels = parts[1]
+        share = self._validation_share(len(labels))
+        n_val = int(np.ceil(share * len(labels)))
         if n_val >= len(labels):
             raise ValueError(
-                f"validation_fraction={self.validation_fraction} leaves no training sample of "
-                f"{len(labels)}: lower it or set early_stopping=False"
+                f"validation_fraction={share} leaves no training sample of {len(labels)}: lower it "
+                "or set early_stopping=False"
             )
-        seed = check_random_state(copy.deepcopy(self.random_state)).randint(2**31)
-        X, X_val, labels, y_val, sample_weight, val_weight = train_test_split(
-            X,
-            labels,
-            sample_weight,
+        return train_test_split(
+            *parts,
             test_size=n_val,
-            random_state=seed,
+            random_state=check_random_state(copy.deepcopy(self.random_state)).randint(2**31),
             stratify=labels if can_stratify(labels, n_val) else None,
         )
-        return X, X_val, labels, y_val, sample_weight, val_weight
 
     def _train(
         self,
         data: TrainingData,
         inputs: InputPreparation,
         start: FittedModel | None,
-        early: bool,
+        stopping: tuple[bool, bool],
         on_round: Callable[..., None] | None,
     ) -> None:
         """Run the rounds and take over their ensemble."""
+        early, selects = stopping
         seed = self._make_seed() if start is None else start.seed
         before = None if start is None else start.ensemble
-        history = History(
-            getattr(self, "train_history_", {}) if before else {},
-            before.n_rounds if before else 0,
-        )
-        schedule = Schedule(self.n_estimators, self.n_iter_no_change if early else None)
+        n_before = before.n_rounds if before else 0
+        max_rounds = self._max_rounds(data.size)
+        history = History({}, 0)
         name = type(self).__name__
         with (
             ThreadTeam(resolve_threads(self.n_jobs)) as team,
             OneBlasThread(),  # the team's threads call BLAS side by side
-            Progress(name, self.n_estimators, enabled=self.verbose > 0) as progress,
+            Progress(name, max_rounds, enabled=self.verbose > 0) as progress,
         ):
-            trainer = self._make_trainer(data, before, seed, team)
-            progress.say(trainer.note)
 
             def fitted(n_rounds: int, stopped: str) -> BaseBoostingClassifier:
                 model = FittedModel(
@@ -328,13 +343,32 @@ class BaseBoostingClassifier(FittedClassifier):
                 )
                 return copy.copy(self).set_fitted(model, history.as_arrays(), stopped)
 
-            def after_round() -> None:
+            def show_round() -> None:
                 progress.update(history.n_rounds, f"loss {history.noted[-1]['loss']:.5g}")
+
+            def after_round() -> None:
+                show_round()
                 if on_round is not None:
                     on_round(lambda: fitted(history.n_rounds, "still fitting"))
 
+            patience = self.n_iter_no_change
             try:
+                if selects:
+                    part = self._held_out(data)
+                    trainer = self._make_trainer(part, None, seed, team)
+                    progress.say("choosing the number of rounds on a held-out part")
+                    run(trainer, part, Schedule(max_rounds, patience), history, show_round)
+                    n_chosen = max(history.best_round, n_before, 1)
+                    falling = history.best_round == max_rounds
+                    max_rounds = n_chosen
+                trainer = self._make_trainer(data, before, seed, team)
+                progress.say(trainer.note)
+                old = getattr(self, "train_history_", {}) if before else {}
+                history = History(old, n_before)
+                schedule = Schedule(max_rounds, patience if early else None)
                 stopped = run(trainer, data, schedule, history, after_round)
+                if selects and history.n_rounds == max_rounds:
+                    stopped = _STILL_FALLING if falling else _CHOSEN
                 finish(trainer, data, history)
             except KeyboardInterrupt:
                 if not history.n_rounds:
@@ -342,7 +376,7 @@ class BaseBoostingClassifier(FittedClassifier):
                 stopped = "interrupted"
                 warnings.warn(
                     f"{name}.fit was interrupted: the model has {history.n_rounds} of "
-                    f"{self.n_estimators} rounds",
+                    f"{max_rounds} rounds",
                     FitInterruptedWarning,
                     stacklevel=4,
                 )
@@ -352,6 +386,12 @@ class BaseBoostingClassifier(FittedClassifier):
         if not n_rounds:
             raise ValueError(f"no weak learner could be fitted: {stopped}; check X, y and nu")
         self.__dict__ = fitted(n_rounds, stopped).__dict__
+
+    def _held_out(self, data: TrainingData) -> TrainingData:
+        """Return the data with a part of it held out for validation."""
+        X, X_val, y, y_val, weight, val_weight = self._split(data.X, data.y, data.sample_weight)
+        part_of = len(data.y)
+        return TrainingData(X, y, data.n_classes, weight, X_val, y_val, val_weight, part_of)
 
     def _learn_encoding(self, X: Any, y: Any) -> TableEncoding | None:
         """Return how the categories of a table become numbers, where there are any."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from dataclasses import replace
+from numbers import Integral
 from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -14,9 +15,10 @@ from ..runtime.parallel import ThreadTeam
 from ..training.loop import TrainingData
 from ..training.sketched_boosting import SketchSettings, SketchTrainer, direction_counts
 from .base import BaseBoostingClassifier
-from .parameters import STOPPING, Condition
+from .parameters import STOPPING, TABLE, Condition
 
-_LARGE = 20_000  # samples from which on a fit is stopped early by default
+_FEW = 50  # samples below which no part is held out by default
+_LARGE = 10_000  # samples from which on a fit is stopped early by default
 
 
 class RandomBoostClassifier(BaseBoostingClassifier):
@@ -32,27 +34,30 @@ class RandomBoostClassifier(BaseBoostingClassifier):
 
     Parameters
     ----------
-    n_estimators : int, default=200
-        Largest number of rounds, one tree each.
-    learning_rate : float, default=0.12
-        Shrinkage: the factor of every tree.
+    n_estimators : int or None, default=None
+        Largest number of rounds, one tree each; None for 400 with fewer than 10000 samples, else
+        100. How many are used is up to `early_stopping`.
+    learning_rate : float or None, default=None
+        Shrinkage: the factor of every tree; None for 0.08 with few samples to 0.12 with many.
     max_leaf_nodes : int or None, default=None
         Largest number of leaves of a tree; None chooses it by the numbers of samples and classes,
         from 24 to 1024.
     max_depth : int or None, default=None
         Largest number of splits on a path; None for no limit.
     min_samples_leaf : int or None, default=None
-        Least number of samples in a leaf; None for 1, or 10 with more than 400 classes.
+        Least number of samples in a leaf; None for 1 to 10, by the numbers of samples and classes.
     l2_regularization : float or None, default=None
         Ridge penalty of the leaf values and of the gain of splits; None for 0.3, or 0.1 with more
         than 400 classes.
-    subsample : float, default=0.7
-        Share of the samples that a tree is grown on, drawn again every round.
+    subsample : float or None, default=None
+        Share of the samples that a tree is grown on, drawn again every round; None for 0.7 to 0.9,
+        by the numbers of samples and classes.
     n_sketches : int or None, default=None
         Number q of random projections of the gradients that choose the splits, at most the number
-        of classes; None for 6, more with many classes (up to 30).
-    leaf_classes : int, default=32
-        Largest number of classes of which a leaf changes the score.
+        of classes; None for 6 to 30, by the numbers of samples and classes.
+    leaf_classes : int or None, default=None
+        Largest number of classes of which a leaf changes the score; None for 32, or 16 with more
+        than 400 classes.
     n_projections : int, default=550
         Number of directions beside the features themselves; fewer where their bins would take more
         than 256 MB.
@@ -66,8 +71,8 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         Share of the directions of a kind that is tried at a node, drawn again for every node; None
         for 0.3, or 0.5 from 10000 samples on, at most 64 directions.
     max_bins : int or None, default=None
-        Bins of a direction, at most 256; None for 255 with at least 5000 samples and at most 64
-        features, else 64.
+        Bins of a direction, at most 256; None for 64 to 255, by the numbers of samples and
+        features.
     scale : bool, default=True
         Scale the features to mean 0 and standard deviation 1 (CSR data is not centred).
         Projections mix features, so their scales matter; turn it off for data scaled already.
@@ -75,11 +80,15 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         Weights of the classes, multiplied into `sample_weight`. "balanced" gives all classes the
         same total weight, counted with `sample_weight`.
     early_stopping : bool or "auto", default="auto"
-        Stop when the validation loss has not fallen for `n_iter_no_change` rounds, and keep the
-        best round. "auto": with at least 20000 samples, or where `X_val` is given.
-    validation_fraction : float, default=0.1
-        Part of the training data set aside for early stopping if no `X_val` is given.
-    n_iter_no_change : int, default=50
+        True: stop when the loss of a held-out part has not fallen for `n_iter_no_change` rounds,
+        and keep the best round. "auto": with `X_val`, or with at least 10000 samples, the same;
+        else a held-out part chooses the number of rounds, and the model is then fitted to all
+        samples with that number (with fewer than 50 samples all rounds are used). False: all
+        rounds.
+    validation_fraction : float or None, default=None
+        Share of the samples that is held out if no `X_val` is given; None for 0.2 with fewer than
+        10000 samples, else 0.1.
+    n_iter_no_change : int, default=25
         Patience of early stopping in rounds.
     warm_start : bool, default=False
         Continue from the rounds of the last fit, up to `n_estimators`.
@@ -138,9 +147,13 @@ class RandomBoostClassifier(BaseBoostingClassifier):
     _accept_sparse = True
     _allows_missing = True
     _allowed: ClassVar[dict[str, list]] = {
-        "min_samples_leaf": [Interval(Integral, 1, None, closed="left"), None],
+        "n_estimators": [*TABLE["n_estimators"].allowed, None],
+        "learning_rate": [*TABLE["learning_rate"].allowed, None],
+        "min_samples_leaf": [*TABLE["min_samples_leaf"].allowed, None],
+        "subsample": [*TABLE["subsample"].allowed, None],
+        "leaf_classes": [*TABLE["leaf_classes"].allowed, None],
+        "validation_fraction": [*TABLE["validation_fraction"].allowed, None],
         "projection": [StrOptions(set(KINDS)), tuple],
-        "max_features": [Interval(Real, 0, 1, closed="right"), None],
         "max_bins": [Interval(Integral, 2, 256, closed="both"), None],
         "early_stopping": ["boolean", StrOptions({"auto"})],
     }
@@ -155,16 +168,16 @@ class RandomBoostClassifier(BaseBoostingClassifier):
 
     def __init__(
         self,
-        n_estimators: int = 200,
+        n_estimators: int | None = None,
         *,
-        learning_rate: float = 0.12,
+        learning_rate: float | None = None,
         max_leaf_nodes: int | None = None,
         max_depth: int | None = None,
         min_samples_leaf: int | None = None,
         l2_regularization: float | None = None,
-        subsample: float = 0.7,
+        subsample: float | None = None,
         n_sketches: int | None = None,
-        leaf_classes: int = 32,
+        leaf_classes: int | None = None,
         n_projections: int = 550,
         projection: Any = "mixed",
         max_features: float | None = None,
@@ -172,8 +185,8 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         scale: bool = True,
         class_weight: Any = None,
         early_stopping: Any = "auto",
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 50,
+        validation_fraction: float | None = None,
+        n_iter_no_change: int = 25,
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -214,22 +227,32 @@ class RandomBoostClassifier(BaseBoostingClassifier):
             return given or n_samples >= _LARGE
         return self.early_stopping
 
+    def _selects_rounds(self, n_samples: int, given: bool) -> bool:
+        automatic = isinstance(self.early_stopping, str)
+        return automatic and not given and _FEW <= n_samples < _LARGE
+
+    def _max_rounds(self, n_samples: int) -> int:
+        return self.n_estimators or (100 if n_samples >= _LARGE else 400)
+
+    def _validation_share(self, n_samples: int) -> float:
+        return self.validation_fraction or (0.1 if n_samples >= _LARGE else 0.2)
+
     def _settings(self, data: TrainingData, seed: int) -> SketchSettings:
         given = {
+            "learning_rate": self.learning_rate,
             "max_leaves": self.max_leaf_nodes,
             "max_depth": self.max_depth,
             "min_samples_leaf": self.min_samples_leaf,
             "ridge": self.l2_regularization,
+            "subsample": self.subsample,
             "n_sketches": self.n_sketches,
+            "leaf_classes": self.leaf_classes,
             "max_features": self.max_features,
             "max_bins": self.max_bins,
         }
-        return SketchSettings.choose(
-            *data.X.shape,
-            data.n_classes,
-            learning_rate=float(self.learning_rate),
-            subsample=float(self.subsample),
-            leaf_classes=int(self.leaf_classes),
+        chosen = SketchSettings.choose(data.size, data.X.shape[1], data.n_classes)
+        return replace(
+            chosen,
             projection=self.projection,
             n_projections=int(self.n_projections),
             seed=seed,

@@ -29,6 +29,9 @@ class TrainingData:
         Positive weights.
     X_val, y_val, val_weight
         Validation part, or None.
+    part_of : int or None
+        Number of samples of the whole where these are a part of it: settings that depend on the
+        size of the data are those of the whole.
     """
 
     X: Any
@@ -38,6 +41,12 @@ class TrainingData:
     X_val: Any = None
     y_val: NDArray[np.int64] | None = None
     val_weight: NDArray | None = None
+    part_of: int | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of samples that settings are chosen for."""
+        return self.part_of or len(self.y)
 
     @property
     def n_validation(self) -> int:

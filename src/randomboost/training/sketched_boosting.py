@@ -43,8 +43,6 @@ class SketchSettings:
 
     Parameters
     ----------
-    n_rounds : int
-        Number of trees; for the caller, who asks for rounds.
     learning_rate : float
         Shrinkage.
     max_leaves, max_depth, min_samples_leaf : int
@@ -77,7 +75,6 @@ class SketchSettings:
         How strongly families of directions that gain more are preferred.
     """
 
-    n_rounds: int = 150
     learning_rate: float = 0.1
     max_leaves: int = 64
     max_depth: int = 64
@@ -97,19 +94,13 @@ class SketchSettings:
     focus: float = 12.0
 
     @classmethod
-    def choose(
-        cls, n_samples: int, n_features: int, n_classes: int, seed: int = 0, **given: Any
-    ) -> SketchSettings:
+    def choose(cls, n_samples: int, n_features: int, n_classes: int) -> SketchSettings:
         """Return settings for data of a given size.
 
         Parameters
         ----------
         n_samples, n_features, n_classes : int
             Size of the training data.
-        seed : int
-            Seed of all draws.
-        **given
-            Settings that are to differ.
 
         Returns
         -------
@@ -119,23 +110,19 @@ class SketchSettings:
         leaves = max(n_samples // 40, min(3 * n_classes, n_samples // 16))
         small, large = n_samples < _SMALL, n_samples >= _LARGE
         many = n_classes > _MANY_CLASSES
-        chosen: dict[str, Any] = {
-            "n_rounds": 100 if large else 150,
-            "learning_rate": 0.1 if many else 0.09 if small else 0.12,
-            "max_leaves": min(max(leaves, 24), 1024),
-            "min_samples_leaf": 10 if many else 3 if small else 1,
-            "ridge": 0.1 if many else 0.3,
-            "subsample": 0.9 if many else 0.7 if small else 0.8,
-            "max_features": 0.5 if large else 0.3,
-            "max_drawn": min(max(n_features // 2, 16), 64) if large else 40,
-            "n_sketches": 30 if many else 6 if large and n_classes <= _FEW_CLASSES else 14,
-            "leaf_classes": 16 if many else 32,
-            "least_share": 0.01,
-            "max_bins": 64 if small or n_features > _MANY_FEATURES else 255 if large else 128,
-            "focus": 12.0 if small else 24.0,
-            "seed": seed,
-        }
-        return cls(**{**chosen, **given})
+        return cls(
+            learning_rate=0.08 if small else 0.12 if large and not many else 0.1,
+            max_leaves=min(max(leaves, 24), 1024),
+            min_samples_leaf=10 if many else 3 if small else 1,
+            ridge=0.1 if many else 0.3,
+            subsample=0.9 if many else 0.7 if small else 0.8,
+            max_features=0.5 if large else 0.3,
+            max_drawn=min(max(n_features // 2, 16), 64) if large else 40,
+            n_sketches=30 if many else 6 if large and n_classes <= _FEW_CLASSES else 14,
+            leaf_classes=16 if many else 32,
+            max_bins=64 if small or n_features > _MANY_FEATURES else 255 if large else 128,
+            focus=12.0 if small else 24.0,
+        )
 
 
 def choose_directions(settings: SketchSettings, data: TrainingData) -> Directions:
@@ -304,8 +291,8 @@ class SketchTrainer(Trainer):
             edges = self._data.edges
             self._val = BinnedData(data.X_val, self._directions, settings.max_bins, team, edges)
             self._y_val = np.ascontiguousarray(data.y_val, dtype=np.int64)
-            given = data.val_weight is not None
-            self._val_weight = data.val_weight if given else np.ones(len(self._y_val))
+            weight = data.val_weight
+            self._val_weight = np.ones(len(self._y_val)) if weight is None else weight
             self._val_scores = SparseScores(self._prior, len(self._y_val))
         if start is not None:
             self._go_on_from(start)
