@@ -289,9 +289,10 @@ class SketchTrainer(Trainer):
             f"{min(settings.n_sketches, n_classes)} sketches of {n_classes:,} gradients"
         )
         self._y = np.ascontiguousarray(data.y, dtype=np.int64)
-        self._weight = (data.sample_weight / data.sample_weight.mean()).astype(np.float32)
+        weight = data.sample_weight / data.sample_weight.mean()
+        self._weight = weight.astype(np.float32)
         self._data = BinnedData(data.X, self._directions, settings.max_bins, team)
-        totals = np.bincount(data.y, data.sample_weight, n_classes)
+        totals = np.bincount(data.y, weight, n_classes)
         prior = np.log(np.maximum(totals, 0.5) / totals.sum())
         self._prior = make_prior(prior if start is None else start.prior)
         self._scores = SparseScores(self._prior, m)
