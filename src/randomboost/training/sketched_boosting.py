@@ -309,21 +309,20 @@ class SketchTrainer(Trainer):
             self._val_weight = data.val_weight if given else np.ones(len(self._y_val))
             self._val_scores = SparseScores(self._prior, len(self._y_val))
         if start is not None:
-            self._go_on_from(start)
+            self._go_on_from(start, data)
 
-    def _go_on_from(self, start: SparseTrees) -> None:
+    def _go_on_from(self, start: SparseTrees, data: TrainingData) -> None:
         """Take over the trees of a model, as if they had been grown here."""
         self._due, self._earned, self._tries, self._known = start.state.copy()
-        for tree in start.trees():
-            self._trees.append(tree)
-            cuts = np.zeros(len(tree.columns), dtype=np.int32)
-            for node in np.flatnonzero(tree.columns >= 0):
-                edges = self._data.edges[tree.columns[node]]
-                cuts[node] = np.searchsorted(edges, tree.thresholds[node])
-            grown = SketchedTree(tree.columns, cuts, tree.left, tree.gains)
-            self._add(self._scores, self._data.bins, grown, tree.leaves)
-            if self._val is not None:
-                self._add(self._val_scores, self._val.bins, grown, tree.leaves)
+        self._trees = start.trees()
+        parts = [(data.X, self._scores)]
+        if self._val is not None:
+            parts.append((data.X_val, self._val_scores))
+        for X, scores in parts:  # bins of other data have other edges, so values are compared
+            leaves = start.staged_leaves(X, self._team)
+            for places, tree in zip(leaves, self._trees, strict=True):
+                vectors = tree.leaves
+                scores.add(places, vectors.starts, vectors.classes, vectors.values, self._team)
 
     def _places(self, bins: NDArray, grown: SketchedTree) -> NDArray[np.int32]:
         """Return the leaf of every sample; leaves are numbered in the order of the nodes."""
