@@ -19,6 +19,7 @@ from ..trees.binning import bin_values, find_edges
 from ..trees.sketched_growth import SketchedTree, SketchRules, grow_sketched_tree
 from ..trees.sketched_search import WORDS
 from ..trees.sketching import (
+    Sketches,
     SparseScores,
     cross_entropy,
     make_prior,
@@ -368,6 +369,37 @@ class SketchTrainer(Trainer):
         memory = _MEMORY if self._trees else 0.0
         self._known = memory * self._known + (1 - memory) * known
 
+    def _grow(
+        self, sketches: Sketches, rows: NDArray[np.uint32], family: int | None, key: int
+    ) -> tuple[SketchedTree, float]:
+        """Return a tree grown on some samples, and what a unit of its gains stands for.
+
+        It looks at directions drawn from a family, or at all directions where that is None.
+        """
+        settings = self._settings
+        shape = 2, self._planes, len(rows), WORDS
+        words = self._words[: int(np.prod(shape))].reshape(shape)
+        unit_g, unit_h = pack_sketches(sketches, rows, words[0], self._team)
+        starts = self._directions.starts
+        if family is None:
+            bounds, n_drawn = starts[[0, -1]], len(self._directions)
+        else:
+            bounds = starts[family : family + 2]
+            share = round(settings.max_features * int(bounds[1] - bounds[0]))
+            n_drawn = max(_LEAST_DRAWN, min(share, settings.max_drawn))
+        rules = SketchRules(
+            settings.max_leaves,
+            settings.max_depth,
+            settings.min_samples_leaf,
+            settings.ridge / unit_h,
+            settings.max_bins,
+        )
+        pair = np.stack([rows, rows])
+        grown = grow_sketched_tree(
+            self._data.bins, pair, words, rules, bounds, n_drawn, key, self._team
+        )
+        return grown, unit_g**2 / unit_h
+
     def step(self) -> dict[str, float] | str:
         """Run one round; return its loss and gain, or why there is no further round."""
         settings, team = self._settings, self._team
@@ -379,27 +411,14 @@ class SketchTrainer(Trainer):
         loss = float(sketches.losses.mean(dtype=np.float64))
         if loss < _SETTLED:
             return "all samples are fitted"
-        rows = self._draw_rows(key)
-        shape = 2, self._planes, len(rows), WORDS
-        words = self._words[: int(np.prod(shape))].reshape(shape)
-        unit_g, unit_h = pack_sketches(sketches, rows, words[0], team)
-        pair = np.stack([rows, rows])
-        family = self._family()
-        starts = self._directions.starts
-        bounds = starts[family : family + 2]
-        size = int(bounds[1] - bounds[0])
-        n_drawn = max(_LEAST_DRAWN, min(round(settings.max_features * size), settings.max_drawn))
-        rules = SketchRules(
-            settings.max_leaves,
-            settings.max_depth,
-            settings.min_samples_leaf,
-            settings.ridge / unit_h,
-            settings.max_bins,
-        )
-        grown = grow_sketched_tree(self._data.bins, pair, words, rules, bounds, n_drawn, key, team)
+        rows, family = self._draw_rows(key), self._family()
+        grown, unit = self._grow(sketches, rows, family, key)
+        if len(grown.columns) == 1:  # samples or directions that were not drawn may do
+            rows = np.arange(len(self._y), dtype=np.uint32)
+            grown, unit = self._grow(sketches, rows, None, key)
         if len(grown.columns) == 1:
             return "no tree separates any two samples"
-        gain = float(grown.gains.sum()) * unit_g**2 / unit_h
+        gain = float(grown.gains.sum()) * unit
         places = self._places(self._data.bins, grown)
         taken = np.zeros(len(self._y), dtype=np.bool_)
         taken[rows] = True
@@ -418,7 +437,7 @@ class SketchTrainer(Trainer):
         self._scores.add(places, vectors.starts, vectors.classes, vectors.values, team)
         if self._val is not None:
             self._add(self._val_scores, self._val.bins, grown, vectors)
-        self._trees.append(self._as_tree(grown, vectors, unit_g**2 / unit_h))
+        self._trees.append(self._as_tree(grown, vectors, unit))
         return {"loss": loss, "gain": gain}
 
     def _as_tree(self, grown: SketchedTree, vectors: Leaves, unit: float) -> SparseTree:
