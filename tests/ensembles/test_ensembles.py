@@ -11,7 +11,6 @@ from scipy.special import logsumexp
 
 from randomboost import MultiBoostClassifier
 from randomboost.ensembles import KINDS
-from randomboost.projections.class_codes import ABOVE, BELOW
 from randomboost.runtime.checked_arrays import Taken
 from randomboost.runtime.parallel import ThreadTeam
 
@@ -158,19 +157,25 @@ def tree_outputs(table, values, r):
             node = start
             while table.columns[node] >= 0:
                 right = values[table.columns[node], i] > table.thresholds[node]
-                if table.codes is not None:
-                    code = table.class_codes[table.codes[node], r]
-                    right = (code == ABOVE and right) or (code == BELOW and not right)
                 node = start + table.left[node] + (1 if right else 0)
             assert start <= node < table.starts[t + 1]
-            outputs[t, i] = table.values[node]
+            outputs[t, i] = leaf_value(table, node, r)
     return outputs
+
+
+def leaf_value(table, node, r):
+    """Return what a leaf gives class r."""
+    if table.leaf_starts is None:
+        return table.values[node]
+    begin, end = table.leaf_starts[np.count_nonzero(table.columns[:node] < 0) :][:2]
+    return table.leaf_values[begin:end][table.leaf_classes[begin:end] == r].sum()
 
 
 def table_scores(tables, data, n_classes):
     """Compute in plain NumPy what `PlainTables` says."""
     views = values_of(tables, data)
-    by_class = tables.n_views > 1 or (tables.trees is not None and tables.trees.codes is not None)
+    vectors = tables.trees is not None and tables.trees.leaf_starts is not None
+    by_class = tables.n_views > 1 or vectors
     sums = []
     for r in range(n_classes if by_class else 1):
         values = views[r if tables.n_views > 1 else 0]

@@ -124,13 +124,14 @@ def tree_cases():
 
     settings = {
         "trees": {},
-        "trees-class-view": {"projection": "gaussian", "n_projections": 30},
+        "trees-gaussian": {"projection": "gaussian", "n_projections": 30},
         "trees-lda": {"projection": "lda", "n_projections": 20},
         "trees-axis": {"projection": "axis"},
         "trees-sparse": {"projection": "sparse", "n_projections": 30},
-        "trees-exponential": {"loss": "exponential"},
-        "trees-logistic": {"loss": "logistic"},
-        "trees-subsample": {"subsample": 0.5},
+        "trees-density": {"projection": ("sparse", 0.4), "n_projections": 30},
+        "trees-sketches": {"n_sketches": 1},
+        "trees-leaf-classes": {"leaf_classes": 1},
+        "trees-subsample": {"subsample": 1.0},
         "trees-leaves": {
             "max_leaf_nodes": 5,
             "min_samples_leaf": 4,
@@ -138,7 +139,7 @@ def tree_cases():
             "learning_rate": 0.3,
         },
         "trees-depth": {"max_depth": 2},
-        "trees-max-features": {"max_features": 20},
+        "trees-max-features": {"max_features": 0.1},
         "trees-bins": {"max_bins": 16},
         "trees-no-scale": {"scale": False},
         "trees-balanced": {"class_weight": "balanced"},
@@ -148,7 +149,7 @@ def tree_cases():
         "trees-weights": Case(trees(), "wine, weighted"),
         "trees-float32": Case(trees(), "wine, float32"),
         "trees-csr": Case(trees(), "digits, csr"),
-        "trees-digits": Case(trees(12, random_state=0, max_points=1000), "digits"),
+        "trees-digits": Case(trees(12, random_state=0), "digits"),
         "trees-table": Case(trees(), "wine, table"),
         "trees-early": Case(early, "digits"),
         "trees-X_val": Case(trees(), "wine, halves"),
@@ -351,8 +352,8 @@ def test_the_digest_sees_a_bit():
     model, X = case.fit(), tasks()["wine"].X
     before = digest_of_model(model, X)
     assert digest_of_model(case.fit(), X) == before
-    weights = model.model_.ensemble.weights
-    weights[0] = np.nextafter(weights[0], 2.0)
+    units = model.model_.ensemble.units
+    units[0] = np.nextafter(units[0], np.float32(2))
     assert digest_of_model(model, X) != before
 
 

@@ -31,18 +31,15 @@ READERS = [
     "randomboost.ensembles.coded_votes",
     "randomboost.ensembles.path",
     "randomboost.ensembles.projected_learners",
-    "randomboost.ensembles.shared_trees",
     "randomboost.files",
     "randomboost.projections.projection_arrays",
     "randomboost.runtime.checked_arrays",
-    "randomboost.trees.forest_arrays",
-    "randomboost.trees.views",
     "randomboost.weak_learners.hypothesis_arrays",
 ]
 ODD_VALUES: list[Any] = [
     None, True, 0, 1, -1, 2**31, 2**63, 10**30, 1.5, -0.0, 1e308, "", "x", [], {}, [[]],
     {"float": "nan"}, {"object": "x"}, {"dict": []}, {"list": [1]}, "9" * 50, "gaussian", "coded",
-    "given", "shared", "class-wise", "shared trees", "votes", "free", "code", "violation",
+    "given", "sparse trees", "votes", "free", "code", "violation",
 ]  # fmt: skip
 
 

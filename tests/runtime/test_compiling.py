@@ -224,8 +224,8 @@ from sklearn.datasets import load_iris
 from randomboost import RandomBoostClassifier
 model = RandomBoostClassifier(2, n_projections=4, random_state=0, n_jobs=1)
 model.fit(*load_iris(return_X_y=True))
-forest = model.model_.ensemble.forest
-print(*forest.columns, *forest.thresholds)
+ensemble = model.model_.ensemble
+print(*ensemble.columns, *ensemble.thresholds)
 """
 
 

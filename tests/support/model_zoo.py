@@ -27,11 +27,11 @@ class Halves:
 
 _TREES: dict[str, dict[str, Any]] = {
     "trees": {},
-    "trees-class-view": {"projection": "gaussian", "n_projections": 30},
-    "trees-given": {"projection": Halves(), "n_projections": 20},
+    "trees-axis": {"projection": "axis"},
+    "trees-gaussian": {"projection": "gaussian", "n_projections": 30},
     "trees-lda": {"projection": "lda", "n_projections": 20},
     "trees-density": {"projection": ("sparse", 0.4), "n_projections": 30},
-    "trees-exponential": {"loss": "exponential"},
+    "trees-few": {"leaf_classes": 1, "n_sketches": 2},
 }
 _RANK: dict[str, dict[str, Any]] = {
     "rank": {"n_projections": 50},

@@ -71,7 +71,6 @@ MOST = {  # the largest value to be tried where more would only take time
     "n_projections": 40,
     "iterations_per_round": 30,
     "code_size": 12,
-    "max_points": 3000,
 }
 
 OBJECTS = {  # what stands behind a dictionary, an object or an array that a parameter takes
@@ -146,7 +145,8 @@ def values_of(kind: type, name: str) -> st.SearchStrategy | None:
             found.append(st.integers(0, 2**32 - 1))
             found.append(st.sampled_from(OBJECTS[name]))
         elif name in OBJECTS:
-            found.append(st.sampled_from(OBJECTS[name]))
+            allows = make_constraint(constraint).is_satisfied_by
+            found.append(st.sampled_from([value for value in OBJECTS[name] if allows(value)]))
         elif name not in BY_CLASSES:
             return None
     return st.one_of(found)

@@ -64,6 +64,15 @@ def test_prior_is_a_distribution():
     assert_array_equal(prior.order, [0, 3, 2, 1])
 
 
+@pytest.mark.parametrize("k", [2, 7, 1000, 100_000])
+def test_a_prior_is_made_again_from_its_scores(k):
+    """Or a warm start would not go on where it was."""
+    for seed in range(5):
+        prior = make_prior(3 * np.random.default_rng(seed).normal(size=k))
+        for mine, again in zip(prior, make_prior(prior.scores), strict=True):
+            assert_array_equal(again, mine)
+
+
 @settings(deadline=None, max_examples=25)
 @given(k=COUNTS, most=st.integers(1, 40), seed=st.integers(0, 99))
 def test_scores_are_sums_of_leaves(k, most, seed):

@@ -1,4 +1,4 @@
-"""The parts of trees that all classes share: codes, bins, directions and objectives."""
+"""What trees are made of: class codes, bins and directions."""
 
 from __future__ import annotations
 
@@ -6,25 +6,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.special import softmax
 from sklearn.datasets import make_blobs
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from tree_losses import LOSSES, Plain, SquaredHinge, plain_loss
 
 from randomboost.projections import directions as directions_module
-from randomboost.projections.class_codes import (
-    ABOVE,
-    BELOW,
-    LEFT,
-    N_CODES,
-    class_codes,
-    class_masks,
-)
+from randomboost.projections.class_codes import class_codes
 from randomboost.projections.directions import Directions, find_discriminants, project
 from randomboost.projections.matrices import make_directions
 from randomboost.runtime.parallel import ThreadTeam
 from randomboost.trees.binning import bin_values, find_edges
-from randomboost.trees.gradients import make_objective
 
 ONE = ThreadTeam(1)
 
@@ -33,39 +23,27 @@ ONE = ThreadTeam(1)
 
 
 def test_codes_never_change():
-    """Saved models hold the numbers of codes: a change here breaks them all."""
+    """Saved models are made of the codes of their seed: a change here breaks them all."""
     assert_array_equal(class_codes(42, 5)[:3], GOLDEN_CODES)
 
 
-GOLDEN_CODES = [[1, 1, 2, 1, 2], [1, 0, 0, 1, 1], [1, 1, 0, 0, 0]]
+GOLDEN_CODES = [[1, 1, -1, 1, -1], [1, 0, 0, 1, 1], [1, 1, 0, 0, 0]]
 
 
 @pytest.mark.parametrize("k", [2, 3, 10, 100])
 def test_shares_of_the_codes(k):
-    codes = np.concatenate([class_codes(seed, k) for seed in range(40)])
-    assert codes.shape == (40 * N_CODES, k)
-    assert (codes != LEFT).any(axis=1).all()
-    shares = np.bincount(codes.ravel(), minlength=3) / codes.size
-    moved = 0.3**k / k  # a code of LEFT only gets one class that moves
-    expected = [0.3 - moved, 0.35 + moved, 0.35]
-    assert_allclose(shares[[LEFT, ABOVE, BELOW]], expected, atol=0.02)
-    assert not np.array_equal(codes[:N_CODES], codes[N_CODES : 2 * N_CODES])
+    drawn = [class_codes(seed, k) for seed in range(40)]
+    codes = np.concatenate(drawn)
+    assert codes.shape[1] == k
+    assert codes.any(axis=1).all()
+    shares = [(codes == sign).mean() for sign in (0, 1, -1)]
+    moved = 0.3**k / k  # a code of zeros only gets one class with a 1
+    assert_allclose(shares, [0.3 - moved, 0.35 + moved, 0.35], atol=0.02)
+    assert not np.array_equal(drawn[0], drawn[1])
 
 
-def test_one_class_has_one_code():
-    assert_array_equal(class_codes(3, 1), [[ABOVE]])
-
-
-@pytest.mark.parametrize(("first", "last"), [(0, 1), (0, 32), (32, 40), (5, 8)])
-def test_masks(first, last):
-    codes = class_codes(0, 40)
-    masks = class_masks(codes, first, last)
-    assert masks.dtype == np.uint32
-    for code, (below, above) in zip(codes, masks, strict=True):
-        for r in range(32):
-            way = code[first + r] if first + r < last else LEFT
-            assert (int(below) >> r & 1) == (way == BELOW)
-            assert (int(above) >> r & 1) == (way == ABOVE)
+def test_one_class_has_a_sign():
+    assert set(class_codes(3, 1).ravel()) <= {-1.0, 1.0}
 
 
 # -- bins --------------------------------------------------------------------------------------
@@ -285,93 +263,3 @@ def test_project_takes_missing_values_for_zero_in_mixtures_only():
     assert mixed.sum() == len(made) - 7
     expected = (np.nan_to_num(X) @ rows.T.toarray()).T
     assert_allclose(values[mixed], expected[mixed], atol=1e-12)
-
-
-# -- objectives --------------------------------------------------------------------------------
-
-
-def scored(k, m=6, seed=0, scale=1.0):
-    rng = np.random.default_rng(seed)
-    y = np.concatenate([np.arange(k), rng.integers(k, size=m)])
-    return scale * rng.standard_normal((k, len(y))), y, rng.uniform(0.2, 3.0, len(y))
-
-
-@pytest.mark.parametrize("k", [2, 3, 7])
-@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
-def test_slopes_by_differences(loss, k):
-    scores, y, weight = scored(k)
-    m = len(y)
-    objective = make_objective(loss, y, k, weight)
-    found = objective.derivatives(scores)
-    assert found.gradients.shape == found.hessians.shape == (k, m)
-    assert found.gradients.dtype == found.hessians.dtype == np.float64 if loss == "softmax" else 1
-    assert_allclose(found.loss, plain_loss(loss, scores, y, weight), rtol=1e-6)
-    assert_allclose(objective.loss(scores), plain_loss(loss, scores, y, weight), rtol=1e-6)
-    step = 1e-4
-    for r in range(k):
-        for i in range(m):
-            moved = [scores.copy(), scores.copy()]
-            moved[0][r, i] -= step
-            moved[1][r, i] += step
-            low, high = (plain_loss(loss, part, y, weight) for part in moved)
-            middle = plain_loss(loss, scores, y, weight)
-            assert_allclose(
-                found.gradients[r, i], m * (high - low) / (2 * step), rtol=1e-4, atol=1e-5
-            )
-            curvature = m * (high - 2 * middle + low) / step**2
-            if not isinstance(loss, Plain):
-                assert found.hessians[r, i] >= curvature * (1 - 1e-3) - 1e-5
-            if loss == "logistic" or isinstance(loss, SquaredHinge):
-                assert_allclose(found.hessians[r, i], curvature, rtol=1e-3, atol=1e-4)
-
-
-def test_softmax_curvature():
-    scores, y, weight = scored(4, m=30)
-    found = make_objective("softmax", y, 4, weight).derivatives(scores)
-    p = softmax(scores, axis=0)
-    usual = 4 / 3 * p * (1 - p) * weight / weight.mean()
-    assert (found.hessians >= usual * (1 - 1e-5)).all()
-    own = np.arange(4)[:, None] == y
-    assert_allclose(found.hessians[~own], usual[~own], rtol=1e-5)
-    # where the true class has little chance Newton's step is bounded
-    assert (np.abs(found.gradients) <= 11 * np.maximum(found.hessians, 1e-30))[own].all()
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
-def test_large_scores_do_not_overflow(loss, dtype):
-    rng = np.random.default_rng(0)
-    y = np.arange(40) % 4
-    for scores in (
-        1e4 * rng.standard_normal((4, 40)),
-        1e4 * (np.arange(4)[:, None] == y),  # all right, and by far
-        -1e4 * (np.arange(4)[:, None] == y),
-        np.zeros((4, 40)),
-    ):
-        objective = make_objective(loss, y, 4, np.ones(40))
-        found = objective.derivatives(scores.astype(dtype))
-        assert np.isfinite(found.loss)
-        assert np.isfinite(objective.loss(scores.astype(dtype)))
-        assert np.isfinite(found.gradients).all()
-        assert np.isfinite(found.hessians).all()
-        assert (found.hessians >= 0).all()
-        assert_allclose(found.gradients.sum(axis=0), 0, atol=1e-6 * np.abs(found.gradients).max())
-
-
-def test_the_slopes_of_sure_samples_keep_their_digits():
-    y = np.zeros(3, dtype=np.int64)
-    scores = np.array([[12.0, 20.0, 40.0], [0.0, 0.0, 0.0]], dtype=np.float32)
-    found = make_objective("softmax", y, 2, np.ones(3)).derivatives(scores)
-    assert_allclose(found.gradients[0], -np.exp(-np.array([12.0, 20.0, 40.0])), rtol=1e-5)
-
-
-def test_baselines():
-    y = np.repeat([0, 1, 2], [5, 3, 2])
-    assert_allclose(make_objective("softmax", y, 3, np.ones(10)).baseline, np.log([0.5, 0.3, 0.2]))
-    weight = np.repeat([2.0, 1.0, 1.0], [5, 3, 2])
-    baseline = make_objective("softmax", y, 3, weight).baseline
-    assert_allclose(baseline, np.log([10 / 15, 3 / 15, 2 / 15]))
-    absent = make_objective("softmax", y, 4, np.ones(10)).baseline
-    assert np.isfinite(absent).all()
-    assert absent.argmin() == 3
-    assert_array_equal(make_objective("logistic", y, 3, np.ones(10)).baseline, 0)

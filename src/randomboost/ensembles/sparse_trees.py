@@ -41,6 +41,7 @@ _FIELDS = [
 ]
 _STATE = ("due", "earned", "tries", "known", "usual")  # rows of a trainer's state
 _ROWS = 256  # rows that go through the trees together
+_TREES = 16  # trees whose leaves are found together where all rows go through one tree at a time
 _TILE = 16  # rows whose scores are copied together
 _WORTH = 200  # trees times rows from which on threads share the work: one block at least
 
@@ -411,17 +412,29 @@ class SparseTrees(Ensemble):
 
     def staged_scores(self, X: Any, team: ThreadTeam) -> Iterator[NDArray[np.float32]]:
         """Yield the scores of all classes after every tree."""
-        leaves = self._leaves(X, team)
         scores = np.repeat(self.prior[:, None], X.shape[0], axis=1)
         rows = np.arange(X.shape[0])
-        for t, unit in enumerate(self.units):
-            sizes = self.leaf_starts[leaves[t] + 1] - self.leaf_starts[leaves[t]]
-            firsts = np.repeat(self.leaf_starts[leaves[t]], sizes)
+        for places, tree in zip(self.staged_leaves(X, team), self.trees(), strict=True):
+            starts, classes, _, _ = tree.leaves
+            sizes = starts[places + 1] - starts[places]
             offsets = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-            entries = firsts + offsets
-            amounts = self.steps[entries].astype(np.float32) * unit
-            scores[self.classes[entries], np.repeat(rows, sizes)] += amounts
+            entries = np.repeat(starts[places], sizes) + offsets
+            scores[classes[entries], np.repeat(rows, sizes)] += tree.leaves.values[entries]
             yield scores.copy()
+
+    def staged_leaves(self, X: Any, team: ThreadTeam) -> Iterator[NDArray[np.int32]]:
+        """Yield the leaf of every row in one tree after the other, counted within the tree."""
+        trees = self.trees()
+        for first in range(0, len(trees), _TREES):
+            some = trees[first : first + _TREES]
+            part = SparseTrees.pack(self.directions, some, self.prior, self.state)
+            places = np.empty((len(some), X.shape[0]), dtype=np.int32)
+
+            def work(begin: int, leaves: NDArray, places: NDArray = places) -> None:
+                places[:, begin : begin + leaves.shape[1]] = leaves
+
+            part._blocks(X, work, team)
+            yield from places - part._leaf_ranges[:-1, None].astype(np.int32)
 
     def top(
         self, X: Any, n: int, scale: float, team: ThreadTeam

@@ -66,7 +66,8 @@ def class_factors(
         If a weight is missing, negative or not a number.
     """
     if isinstance(class_weight, str):
-        totals = np.bincount(class_numbers, sample_weight, minlength=len(classes))
+        order = np.argsort(sample_weight)  # sums do not depend on the order of the samples
+        totals = np.bincount(class_numbers[order], sample_weight[order], minlength=len(classes))
         used = totals > 0
         return used * totals.sum() / (used.sum() * np.where(used, totals, 1.0))
     try:

@@ -86,7 +86,7 @@ def merge_samples(
         on the original one.
     """
     keys = _row_keys(X)
-    order = np.lexsort((class_numbers, keys))
+    order = np.lexsort((sample_weight, class_numbers, keys))  # weights: sums are rounded alike
     keys, numbers = keys[order], class_numbers[order]
     begins = np.ones(len(order), dtype=bool)
     begins[1:] = (keys[1:] != keys[:-1]) | (numbers[1:] != numbers[:-1])

@@ -276,9 +276,10 @@ class SketchTrainer(Trainer):
             f"{min(settings.n_sketches, n_classes)} sketches of {n_classes:,} gradients"
         )
         self._y = np.ascontiguousarray(data.y, dtype=np.int64)
-        self._weight = (data.sample_weight / data.sample_weight.mean()).astype(np.float32)
+        weight = data.sample_weight / data.sample_weight.mean()
+        self._weight = weight.astype(np.float32)
         self._data = BinnedData(data.X, self._directions, settings.max_bins, team)
-        totals = np.bincount(data.y, data.sample_weight, n_classes)
+        totals = np.bincount(data.y, weight, n_classes)
         prior = np.log(np.maximum(totals, 0.5) / totals.sum())
         self._prior = make_prior(prior if start is None else start.prior)
         self._scores = SparseScores(self._prior, m)
@@ -295,21 +296,20 @@ class SketchTrainer(Trainer):
             self._val_weight = np.ones(len(self._y_val)) if weight is None else weight
             self._val_scores = SparseScores(self._prior, len(self._y_val))
         if start is not None:
-            self._go_on_from(start)
+            self._go_on_from(start, data)
 
-    def _go_on_from(self, start: SparseTrees) -> None:
+    def _go_on_from(self, start: SparseTrees, data: TrainingData) -> None:
         """Take over the trees of a model, as if they had been grown here."""
         self._take_state(start.state)
-        for tree in start.trees():
-            self._trees.append(tree)
-            cuts = np.zeros(len(tree.columns), dtype=np.int32)
-            for node in np.flatnonzero(tree.columns >= 0):
-                edges = self._data.edges[tree.columns[node]]
-                cuts[node] = np.searchsorted(edges, tree.thresholds[node])
-            grown = SketchedTree(tree.columns, cuts, tree.left, tree.gains)
-            self._add(self._scores, self._data.bins, grown, tree.leaves)
-            if self._val is not None:
-                self._add(self._val_scores, self._val.bins, grown, tree.leaves)
+        self._trees = start.trees()
+        parts = [(data.X, self._scores)]
+        if self._val is not None:
+            parts.append((data.X_val, self._val_scores))
+        for X, scores in parts:  # bins of other data have other edges, so values are compared
+            leaves = start.staged_leaves(X, self._team)
+            for places, tree in zip(leaves, self._trees, strict=True):
+                vectors = tree.leaves
+                scores.add(places, vectors.starts, vectors.classes, vectors.values, self._team)
 
     def _take_state(self, state: NDArray) -> None:
         """Take over what is known of the families of directions."""
@@ -365,15 +365,23 @@ class SketchTrainer(Trainer):
         self._tries[family] = _MEMORY * self._tries[family] + 1
 
     def _grow(
-        self, sketches: Sketches, rows: NDArray[np.uint32], family: int, key: int
+        self, sketches: Sketches, rows: NDArray[np.uint32], family: int | None, key: int
     ) -> tuple[SketchedTree, float]:
-        """Return a tree grown on some samples, and what a unit of its gains stands for."""
+        """Return a tree grown on some samples, and what a unit of its gains stands for.
+
+        It looks at directions drawn from a family, or at all directions where that is None.
+        """
         settings = self._settings
         shape = 2, self._planes, len(rows), WORDS
         words = self._words[: math.prod(shape)].reshape(shape)
         unit_g, unit_h = pack_sketches(sketches, rows, words[0], self._team)
-        bounds = self._directions.starts[family : family + 2]
-        share = round(settings.max_features * int(bounds[1] - bounds[0]))
+        starts = self._directions.starts
+        if family is None:
+            bounds, n_drawn = starts[[0, -1]], len(self._directions)
+        else:
+            bounds = starts[family : family + 2]
+            share = round(settings.max_features * int(bounds[1] - bounds[0]))
+            n_drawn = max(_LEAST_DRAWN, min(share, settings.max_drawn))
         rules = SketchRules(
             settings.max_leaves,
             settings.max_depth,
@@ -381,15 +389,9 @@ class SketchTrainer(Trainer):
             settings.ridge / unit_h,
             settings.max_bins,
         )
+        pair = np.stack([rows, rows])
         grown = grow_sketched_tree(
-            self._data.bins,
-            np.stack([rows, rows]),
-            words,
-            rules,
-            bounds,
-            max(_LEAST_DRAWN, min(share, settings.max_drawn)),
-            key,
-            self._team,
+            self._data.bins, pair, words, rules, bounds, n_drawn, key, self._team
         )
         return grown, unit_g**2 / unit_h
 
@@ -406,6 +408,9 @@ class SketchTrainer(Trainer):
             return "all samples are fitted"
         rows, family = self._draw_rows(key), self._family()
         grown, unit = self._grow(sketches, rows, family, key)
+        if len(grown.columns) == 1:  # samples or directions that were not drawn may do
+            rows = np.arange(m, dtype=np.uint32)
+            grown, unit = self._grow(sketches, rows, None, key)
         if len(grown.columns) == 1:
             return "no tree separates any two samples"
         places = self._places(self._data.bins, grown)

@@ -25,6 +25,7 @@ _LOG2_E, _LN2_HIGH, _LN2_LOW = (
     np.float32(-2.12194440e-4),
 )
 _LEAST_EXPONENT = np.float32(-87.0)
+_ROUNDING = 1e-6  # by which the logarithm of a sum of shares in single precision may differ from 0
 
 
 @kernel
@@ -73,12 +74,16 @@ def make_prior(scores: NDArray) -> Prior:
     Returns
     -------
     Prior
-        The prior, its shares adding up to 1.
+        The prior, its shares adding up to 1. From its scores the same prior is made again.
     """
     exact = scores.astype(np.float64)
-    exact = exact - exact.max() - math.log(np.exp(exact - exact.max()).sum())
-    order = np.argsort(-exact, kind="stable")
-    return Prior(exact.astype(np.float32), np.exp(exact).astype(np.float32), order)
+    total = exact.max() + math.log(np.exp(exact - exact.max()).sum())
+    if abs(total) > _ROUNDING:
+        exact -= total
+    rounded = exact.astype(np.float32)
+    shares = np.exp(rounded.astype(np.float64))
+    order = np.argsort(-rounded, kind="stable")
+    return Prior(rounded, (shares / shares.sum()).astype(np.float32), order)
 
 
 class SparseScores:

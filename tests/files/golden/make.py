@@ -20,7 +20,7 @@ from randomboost.files.container import VERSION  # noqa: E402
 
 # with what follows from the seed, and the weights by round: one of every form of these
 DENSE = (
-    "trees", "trees-class-view", "rank", "rank-total", "rank-coded", "proj-stump", "proj-code",
+    "trees", "trees-gaussian", "rank", "rank-total", "rank-coded", "proj-stump", "proj-code",
     "multi-stump",
 )  # fmt: skip
 
