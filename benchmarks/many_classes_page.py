@@ -203,7 +203,8 @@ def write_page(records: dict[str, Any], quick: bool, out: Path) -> None:
     of_rows = [name for name in names if name.startswith("rows/")]
     curves = class_curves(records, [name for name in names if name.startswith("classes/")])
     parts = {name: model_section(records, name) for name in SET_NAMES}
-    parts["rows"] = "\n".join(model_section(records, name) for name in of_rows)
+    sections = dict.fromkeys(model_section(records, name) for name in of_rows)  # "not yet" once
+    parts["rows"] = "\n".join(sections)
     parts["classes"] = class_table(curves) + exponents(curves) if curves else NOTHING
     parts["generated-1000"] = generated_section(records)
     parts["setting"] = setting(records)
