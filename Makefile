@@ -56,11 +56,12 @@ $(VENV)/peers: $(VENV)/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt $(PEERS)
 	touch $@
 
-# speed, size and memory beside other libraries: writes docs/performance.md; then defaults beside
-# defaults: writes docs/beyond.md
+# speed, size and memory beside other libraries: writes docs/performance.md; many classes and many
+# rows: writes the tables of docs/many-classes.md; defaults beside defaults: writes docs/beyond.md
 bench: $(VENV)/peers
 	$(BIN)/python benchmarks/performance.py $(BENCHFLAGS)
 	$(BIN)/python benchmarks/classical_speed.py
+	$(BIN)/python benchmarks/many_classes.py $(MANYFLAGS)
 	$(BIN)/python benchmarks/beyond.py $(BEYONDFLAGS)
 
 bench-quick: $(VENV)/peers

@@ -1,100 +1,127 @@
-"""Size and ridge penalty of trees for many classes: what the default does, and what else it could.
+"""Many classes and many rows: RandomBoost beside other libraries, and the page that shows it.
 
-Data are generated as for the table of performance, with other seeds, and pairs of samples of the
-paper's sets, whose class is that of the one and that of the other. Prints a table of test errors
-in percent and of times, means over the runs.
+Every fit has a process of its own, which is ended where it takes too much time or memory. What is
+measured is kept at once: a run that was stopped goes on where it was. Writes the tables and the
+picture of docs/many-classes.md; the text around them is written by hand.
 
     RANDOMBOOST_DATA=folder python benchmarks/many_classes.py
+    RANDOMBOOST_DATA=folder python benchmarks/many_classes.py --only glyphs --fresh \
+        --models RandomBoost
+    python benchmarks/many_classes.py --only rows classes
+    RANDOMBOOST_DATA=folder python benchmarks/many_classes.py --quick
+    python benchmarks/many_classes.py --page-only
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from functools import partial
-from time import perf_counter
-from typing import Any
+from pathlib import Path
 
-import numpy as np
-from data import load
-from lightgbm import LGBMClassifier
-from sets import Split, generated
-from sklearn.ensemble import RandomForestClassifier
+from alone import Limits, run_alone
+from many_cases import MODELS, PARTS, SET_NAMES, cases, measure_case
+from many_classes_page import PAGE, write_page
+from measure import Results, environment
+from page import MEASUREMENTS
+from performance import ROOT, Job, forget, run_jobs
 
-from randomboost import RandomBoostClassifier
+from randomboost.datasets.loading import VARIABLE, folders
 
-N_TEST = 3000
-FIRST_RUN = 100  # other data than the table of performance has
+STARTING = 4.0  # seconds of a process beside its fit
+USING = 1.4  # times the seconds of a fit: warming up, predicting
 
 
-def pairs(first: str, second: str, n_train: int, run: int) -> Split:
-    """Return pairs of samples; no sample is in pairs of both parts."""
-    rng = np.random.default_rng(run)
-    parts: list[list[Any]] = [[], []]
-    for name in (first, second):
-        X, labels = load(name)
-        y = np.unique(labels, return_inverse=True)[1]
-        order = rng.permutation(len(y))
-        cut = 2 * len(y) // 3
-        for part, members, count in (
-            (parts[0], order[:cut], n_train),
-            (parts[1], order[cut:], N_TEST),
-        ):
-            drawn = rng.choice(members, count)
-            part.append((X[drawn], y[drawn], y.max() + 1))
-    (X, y), (X_test, y_test) = (
-        (np.hstack([one[0], other[0]]), one[1] * other[2] + other[1]) for one, other in parts
+def went_well(results: Results, key: str) -> bool:
+    """Return whether the first split, which comes before the others, was measured."""
+    return "error" in results.records.get(key, ())
+
+
+def chosen_jobs(results: Results, chosen: argparse.Namespace) -> list[Job]:
+    """Return the chosen measurements: split by split, the models taking turns."""
+    jobs = []
+    for name, case in cases(chosen.quick).items():
+        if case.part not in chosen.only:
+            continue
+        for split in (split for split in chosen.splits if split < case.n_splits):
+            for model in (model for model in case.costs if model in chosen.models):
+                limits = Limits(case.limit(model, chosen.limit_seconds), chosen.limit_gb)
+                work = partial(measure_case, name, model, split, chosen.quick)
+                key, first = (f"{name}/{model}/{number}" for number in (split, chosen.splits[0]))
+                jobs.append(
+                    Job(
+                        key,
+                        STARTING + min(USING * case.costs[model], limits.seconds),
+                        partial(run_alone, work, limits),
+                        (lambda: True) if key == first else partial(went_well, results, first),
+                    )
+                )
+                if limits.allow_more(results.records.get(key, {})):
+                    del results.records[key]
+    return jobs
+
+
+def check_data(parts: list[str]) -> None:
+    """Raise an error that names the remedy where a set is missing."""
+    for name in (name for name in SET_NAMES if name in parts):
+        if not any((folder / "large" / f"{name}.npz").exists() for folder in folders()):
+            raise SystemExit(
+                f"large/{name}.npz was not found: set {VARIABLE} to the folder that holds it, or "
+                f"leave it out with --only"
+            )
+
+
+def announce(jobs: list[Job], limits: Limits) -> None:
+    """Say what the measurements will cost."""
+    minutes = sum(job.cost for job in jobs) / 60
+    print(
+        f"{len(jobs)} fits, about {minutes:.0f} minutes on two cores; a stage of a fit is ended "
+        f"after {limits.seconds:g} s, or above {limits.gigabytes:g} GB",
+        flush=True,
     )
-    return Split(X, X_test, y, y_test)
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    free = next(int(line.split()[1]) / 1e6 for line in lines if line.startswith("MemAvailable"))
+    if free < limits.gigabytes:
+        print(f"only {free:.0f} GB of memory are free: consider --limit-gb", flush=True)
 
 
-SETS: dict[str, Callable[[int], Split]] = {
-    "segment x satimage, 42 classes": partial(pairs, "segment", "satimage", 4000),
-    "pendigits x pendigits, 100 classes": partial(pairs, "pendigits", "pendigits", 4000),
-    "vowel x vowel, 121 classes": partial(pairs, "vowel", "vowel", 4000),
-    "generated, 100 classes": lambda run: generated(100, run, 6000, n_test=N_TEST),
-    "generated, 300 classes": lambda run: generated(300, run, 6000, n_test=N_TEST),
-}
-MODELS: dict[str, Callable[[int], Any]] = {
-    "default": lambda run: RandomBoostClassifier(random_state=run),
-    "255 leaves": lambda run: RandomBoostClassifier(max_leaf_nodes=255, random_state=run),
-    "ridge 0.5": lambda run: RandomBoostClassifier(l2_regularization=0.5, random_state=run),
-    "255 leaves, ridge 0.5": lambda run: RandomBoostClassifier(
-        max_leaf_nodes=255, l2_regularization=0.5, random_state=run
-    ),
-    "1023 leaves": lambda run: RandomBoostClassifier(max_leaf_nodes=1023, random_state=run),
-    "LightGBM": lambda run: LGBMClassifier(random_state=run, verbose=-1),
-    "RandomForest": lambda run: RandomForestClassifier(random_state=run, n_jobs=-1),
-}
-
-
-def fit(model: Any, data: Split) -> tuple[float, float, float]:
-    """Return the test error in percent, and the seconds of the fit and of the predictions."""
-    start = perf_counter()
-    model.fit(data.X, data.y)
-    fitted = perf_counter()
-    wrong = model.predict(data.X_test) != data.y_test
-    return 100 * float(wrong.mean()), fitted - start, perf_counter() - fitted
-
-
-def main() -> None:
+def options() -> argparse.Namespace:
+    """Return the options of the command."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--runs", type=int, default=2, help="runs of every fit (2)")
-    runs = parser.parse_args().runs
-    print(f"{len(SETS) * len(MODELS) * runs} fits, about {3 * runs} minutes on two cores\n")
-    fit(RandomBoostClassifier(2), generated(10, 0, 200, n_test=20))  # loads or compiles the kernels
-    print("| error, % (fit, s; predict 3000 rows, s) |", " | ".join(MODELS), "|")
-    print("|---|" + "---|" * len(MODELS), flush=True)
-    for name, make in SETS.items():
-        splits = [make(FIRST_RUN + run) for run in range(runs)]
-        cells = []
-        for model in MODELS.values():
-            found = [fit(model(run), data) for run, data in enumerate(splits)]
-            error, fit_s, predict_s = np.mean(found, axis=0)
-            cells.append(f"{error:.1f} ({fit_s:.1f}; {predict_s:.2f})")
-        print(f"| {name} |", " | ".join(cells), "|", flush=True)
+    add = parser.add_argument
+    add("--quick", action="store_true", help="tiny sizes, to see that all of it works")
+    add("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART", help="parts")
+    add("--models", nargs="+", choices=MODELS, default=list(MODELS), metavar="MODEL")
+    add("--splits", nargs="+", type=int, default=[0, 1, 2], help="splits of the sets (0 1 2)")
+    add("--limit-seconds", type=float, default=1200.0, help="of loading, fit, prediction (1200)")
+    add("--limit-gb", type=float, default=20.0, help="memory of a process (20)")
+    add("--results", type=Path, help="file that keeps the measurements")
+    add("--out", type=Path, help="the page")
+    add("--fresh", action="store_true", help="forget earlier measurements of what is chosen")
+    add("--page-only", action="store_true", help="measure nothing")
+    return parser.parse_args()
+
+
+def main() -> None:
+    chosen = options()
+    folder = ROOT / "output" / "many-classes-quick" if chosen.quick else PAGE.with_suffix("")
+    results = Results(chosen.results or folder / MEASUREMENTS)
+    if not chosen.page_only:
+        check_data(chosen.only)
+        jobs = chosen_jobs(results, chosen)
+        if chosen.fresh:
+            forget(results, jobs)
+        jobs = [job for job in jobs if not results.done(job.key)]
+        announce(jobs, Limits(chosen.limit_seconds, chosen.limit_gb))
+        results.put("environment", environment())
+        try:
+            run_jobs(results, jobs)
+        except KeyboardInterrupt:
+            raise SystemExit("stopped; the same command goes on where it was") from None
+    out = chosen.out or folder.with_suffix(".md")
+    write_page(results.records, chosen.quick, out)
+    print(f"page: {out.name}")
 
 
 if __name__ == "__main__":

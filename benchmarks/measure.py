@@ -11,7 +11,7 @@ import platform
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -76,15 +76,21 @@ def cores() -> int:
 
 
 def environment() -> dict[str, Any]:
-    """Return cores and versions."""
-    packages = {name: version(name) for name in PACKAGES}
+    """Return cores, and the versions of the packages that are installed."""
+    packages = {}
+    for name in PACKAGES:
+        with suppress(PackageNotFoundError):
+            packages[name] = version(name)
     return {"cores": cores(), "python": platform.python_version(), **packages}
 
 
-def _status(field: str) -> int:
-    """Return a size in /proc/self/status in bytes."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(field))
+def memory_of(process: int | str, field: str = "VmRSS") -> int:
+    """Return a size in /proc/<process>/status in bytes; 0 of a process that has ended."""
+    try:
+        lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return 1024 * next((int(line.split()[1]) for line in lines if line.startswith(field)), 0)
 
 
 class PeakMemory:
@@ -100,18 +106,18 @@ class PeakMemory:
         gc.collect()
         ctypes.CDLL(None).malloc_trim(0)
         Path("/proc/self/clear_refs").write_text("5")
-        self._start = _status("VmRSS")
+        self._start = memory_of("self")
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.bytes = _status("VmHWM") - self._start
+        self.bytes = memory_of("self", "VmHWM") - self._start
 
 
 def warm_up(model: Any, data: Split) -> None:
     """Fit a few rounds, so that no kernel is compiled or loaded while the clock runs.
 
-    Ours take the whole training part in few dimensions, kept in memory and not, as kernels differ
-    by that and by the size of the data.
+    Ours take the whole training part, as kernels differ by the size of the data; rank and proj in
+    few dimensions, kept in memory and not.
     """
     parameters = model.get_params(deep=False)
     rounds = next((name for name in ("max_iter", "n_estimators") if name in parameters), None)
@@ -119,7 +125,9 @@ def warm_up(model: Any, data: Split) -> None:
         return
     changes: list[dict[str, Any]] = [{rounds: 3}]
     part = slice(200)
-    if "n_projections" in parameters and parameters.get("projection") != "axis":
+    if "n_sketches" in parameters:
+        part = slice(None)
+    elif "n_projections" in parameters and parameters.get("projection") != "axis":
         part = slice(None)
         n_projections = int(np.clip(_WARM_POINTS // data.n_points, 16, 256))
         changes[0]["n_projections"] = n_projections
@@ -190,23 +198,33 @@ def prediction_times(models: dict[str, Any], X: NDArray) -> dict[str, dict[str, 
     return {name: {"predict_s": many[name], "single_ms": 1000 * one[name]} for name in models}
 
 
-def measure(model: Any, data: Split) -> dict[str, Any]:
-    """Fit and use a model; return all that is measured."""
+def measure_fit(model: Any, data: Split) -> dict[str, Any]:
+    """Fit a model; return the time and the rise of memory."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with PeakMemory() as peak:
             fit_s = seconds(lambda: model.fit(data.X, data.y))
-        if getattr(model, "stopped_", None) == "interrupted":
-            raise KeyboardInterrupt  # ours keep the rounds done so far and go on
+    if getattr(model, "stopped_", None) == "interrupted":
+        raise KeyboardInterrupt  # ours keep the rounds done so far and go on
+    return {"fit_s": fit_s, "peak_bytes": peak.bytes}
+
+
+def measure_use(model: Any, data: Split) -> dict[str, Any]:
+    """Use a fitted model; return its error, size, and times of predictions."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         predicted = np.ravel(model.predict(data.X_test))  # CatBoost's labels are a column
         return {
             "error": float(100 * np.mean(predicted != data.y_test)),
-            "fit_s": fit_s,
             **prediction_times({"": model}, data.X_test)[""],
             "bytes": pickled_bytes(model),
-            "peak_bytes": peak.bytes,
             "rounds": rounds_of(model),
         }
+
+
+def measure(model: Any, data: Split) -> dict[str, Any]:
+    """Fit and use a model; return all that is measured."""
+    return {**measure_fit(model, data), **measure_use(model, data)}
 
 
 def measure_warm(model: Any, data: Split) -> dict[str, Any]:

@@ -90,13 +90,15 @@ def row(cells: tuple[str, ...] | list[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def merged(records: dict[str, Any], prefix: str) -> dict[str, Any] | None:
+def merged(
+    records: dict[str, Any], prefix: str, fields: tuple[str, ...] = FIELDS
+) -> dict[str, Any] | None:
     """Return the medians over the runs of one model, or why it failed, or None."""
     runs = [record for key, record in records.items() if key.startswith(prefix + "/")]
-    good = [record for record in runs if "failed" not in record]
+    good = [record for record in runs if "error" in record]
     if not good:
         return runs[0] if runs else None
-    return {field: median(r[field] for r in good) for field in FIELDS} | {"runs": len(good)}
+    return {field: median(r[field] for r in good) for field in fields} | {"runs": len(good)}
 
 
 def _cells(found: dict[str, Any], base: dict[str, Any] | None) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from measure import cores
 from sets import Split
-from sklearn.ensemble import AdaBoostClassifier
+from sklearn.ensemble import AdaBoostClassifier, ExtraTreesClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier
 
@@ -65,6 +65,11 @@ def xgboost(rounds: int | None, data: Split | None = None) -> Any:
     return rivals.xgboost(rounds)
 
 
+def xgboost_vector_leaves(rounds: int | None, data: Split) -> Any:
+    """Return XGBoost with one tree a round, whose leaves have a value for every class."""
+    return rivals.xgboost(rounds).set_params(multi_strategy="multi_output_tree")
+
+
 def hist_gradient_boosting(rounds: int | None, data: Split) -> Any:
     """Return scikit-learn's."""
     return rivals.hist_gradient_boosting(rounds)
@@ -78,6 +83,11 @@ def adaboost(rounds: int | None, data: Split) -> Any:
 def random_forest(rounds: int | None, data: Split) -> Any:
     """Return a random forest; its rounds are trees."""
     return rivals.random_forest(rounds)
+
+
+def extra_trees(rounds: int | None, data: Split) -> Any:
+    """Return extremely randomised trees; their rounds are trees."""
+    return ExtraTreesClassifier(rounds or 100, n_jobs=-1)
 
 
 def random_boost(rounds: int | None, data: Split) -> Any:

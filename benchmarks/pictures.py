@@ -1,4 +1,4 @@
-"""The pictures of the pages on performance and on defaults."""
+"""The pictures of the pages on performance, on defaults and on many classes."""
 
 from __future__ import annotations
 
@@ -16,6 +16,12 @@ from matplotlib.ticker import FixedLocator, Locator, LogLocator, NullLocator
 from randomboost.plots import TradeOffDisplay
 
 _PANELS_A_ROW = 4
+_CLASS_PANELS = {  # over the number of classes: title, factor
+    "error": ("test error, %", 1.0),
+    "fit_s": ("fit, s", 1.0),
+    "predict_s": ("predict 10 000 rows, s", 1.0),
+    "bytes": ("model, MB", 1e-6),
+}
 
 
 def _save(figure: Any, path: Path) -> None:
@@ -88,4 +94,36 @@ def draw_ratios(ratios: dict[str, list[float]], path: Path) -> None:
     )
     _plain_ticks(panel.xaxis, LogLocator(subs=(1, 1.2, 1.5, 2, 3, 5, 7)))
     panel.grid(axis="x", alpha=0.3)
+    _save(figure, path)
+
+
+def draw_classes(curves: dict[str, dict[int, dict[str, Any]]], path: Path) -> None:
+    """Draw error, times and size over the number of classes; two by two, so that phones show it.
+
+    Curves are records by model and number of classes; those without a figure are left out.
+    """
+    figure, panels = plt.subplots(2, 2, figsize=(6.4, 6.4), layout="constrained")
+    marks: dict[str, Any] = {}
+    for panel, (field, (title, factor)) in zip(panels.flat, _CLASS_PANELS.items(), strict=True):
+        for place, (model, curve) in enumerate(curves.items()):
+            known = {count: factor * r[field] for count, r in curve.items() if field in r}
+            style = {"linewidth": 3, "zorder": 3} if place == 0 else {"linewidth": 1.5}
+            marks[model] = panel.plot(
+                list(known), list(known.values()), "o-", color=f"C{place}", markersize=5, **style
+            )[0]
+        counts = sorted({count for curve in curves.values() for count in curve})
+        panel.set(title=title, xscale="log", yscale="linear" if field == "error" else "log")
+        panel.grid(alpha=0.3)
+        if not counts:
+            panel.text(0.5, 0.5, "not measured yet", ha="center", transform=panel.transAxes)
+            panel.set(xticks=[], yticks=[])
+            continue
+        _plain_ticks(panel.xaxis, FixedLocator(counts))
+        if field == "error":
+            panel.set_ylim(bottom=0)
+        else:
+            _plain_ticks(panel.yaxis, LogLocator(subs=(1, 3)))
+    figure.supxlabel("number of classes", fontsize=11)
+    if marks:
+        figure.legend(marks.values(), marks, loc="outside upper center", ncols=2)
     _save(figure, path)

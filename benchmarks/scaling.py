@@ -63,10 +63,15 @@ def fit_time(name: str, axis: str, size: int) -> dict[str, float]:
     return {"fit_s": float(np.median(times))}
 
 
+def slope(sizes: list[int], times: list[float]) -> float:
+    """Return the slope of log time over log size, by least squares."""
+    return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
+
+
 def exponent(sizes: list[int], times: list[float]) -> float:
     """Return the slope of log time over log size on the larger half, by least squares."""
     half = len(sizes) // 2
-    return float(np.polyfit(np.log(sizes[half:]), np.log(times[half:]), 1)[0])
+    return slope(sizes[half:], times[half:])
 
 
 def curves(records: dict[str, Any]) -> dict[tuple[str, str], tuple[list[int], list[float]]]:
