@@ -244,7 +244,7 @@ class TrainingRun:
     def _keep(self, checkpoint: Checkpoint, model: Any) -> None:
         """Write a checkpoint of an interrupted fit, if there are rounds left."""
         classifier = classifier_of(model)
-        if classifier.n_estimators_ < classifier.n_estimators:
+        if classifier.n_estimators_ != classifier.n_estimators:
             checkpoint.write(model)
 
     def _report_fit(self, classifier: Any, seconds: float, scores: Scores | None) -> None:
@@ -252,7 +252,7 @@ class TrainingRun:
         size = format_bytes(self.out.stat().st_size)
         if classifier.stopped_ == "interrupted":
             self.terminal.message(
-                f"interrupted: {self.out} ({size}) has {rounds}, of {classifier.n_estimators}; "
+                f"interrupted: {self.out} ({size}) has {rounds}; "
                 "the same command with --resume continues"
             )
         else:

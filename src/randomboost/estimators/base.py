@@ -41,6 +41,7 @@ from .parameters import (
     no_effect,
 )
 
+_WORTH_A_ROUND = 0.01  # share by which some rounds must lower the loss to be worth their cost
 _CHOSEN = "the rounds that a held-out part chose are done"
 _STILL_FALLING = (
     "all rounds done, and the loss of a held-out part was still falling: raise n_estimators"
@@ -324,7 +325,7 @@ class BaseBoostingClassifier(FittedClassifier):
         before = None if start is None else start.ensemble
         n_before = before.n_rounds if before else 0
         max_rounds = self._max_rounds(data.size)
-        history = History({}, 0)
+        history = History({}, 0, _WORTH_A_ROUND)
         name = type(self).__name__
         with (
             ThreadTeam(resolve_threads(self.n_jobs)) as team,
@@ -351,7 +352,7 @@ class BaseBoostingClassifier(FittedClassifier):
                 if on_round is not None:
                     on_round(lambda: fitted(history.n_rounds, "still fitting"))
 
-            patience = self.n_iter_no_change
+            patience, choosing = self.n_iter_no_change, selects
             try:
                 if selects:
                     part = self._held_out(data)
@@ -360,7 +361,7 @@ class BaseBoostingClassifier(FittedClassifier):
                     run(trainer, part, Schedule(max_rounds, patience), history, show_round)
                     n_chosen = max(history.best_round, n_before, 1)
                     falling = history.best_round == max_rounds
-                    max_rounds = n_chosen
+                    max_rounds, choosing = n_chosen, False
                 trainer = self._make_trainer(data, before, seed, team)
                 progress.say(trainer.note)
                 old = getattr(self, "train_history_", {}) if before else {}
@@ -371,7 +372,7 @@ class BaseBoostingClassifier(FittedClassifier):
                     stopped = _STILL_FALLING if falling else _CHOSEN
                 finish(trainer, data, history)
             except KeyboardInterrupt:
-                if not history.n_rounds:
+                if choosing or not history.n_rounds:
                     raise
                 stopped = "interrupted"
                 warnings.warn(

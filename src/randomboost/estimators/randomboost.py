@@ -38,7 +38,7 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         Largest number of rounds, one tree each; None for 400 with fewer than 10000 samples, else
         100. How many are used is up to `early_stopping`.
     learning_rate : float or None, default=None
-        Shrinkage: the factor of every tree; None for 0.08 with few samples to 0.12 with many.
+        Shrinkage: the factor of every tree; None for 0.08, or with at least 10000 samples 0.1 to 0.12.
     max_leaf_nodes : int or None, default=None
         Largest number of leaves of a tree; None chooses it by the numbers of samples and classes,
         from 24 to 1024.
@@ -69,7 +69,7 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         kind).
     max_features : float or None, default=None
         Share of the directions of a kind that is tried at a node, drawn again for every node; None
-        for 0.3, or 0.5 from 10000 samples on, at most 64 directions.
+        for 0.3 and at most 8 directions, or with at least 10000 samples 0.5 and at most 64.
     max_bins : int or None, default=None
         Bins of a direction, at most 256; None for 64 to 255, by the numbers of samples and
         features.
@@ -88,7 +88,7 @@ class RandomBoostClassifier(BaseBoostingClassifier):
     validation_fraction : float or None, default=None
         Share of the samples that is held out if no `X_val` is given; None for 0.2 with fewer than
         10000 samples, else 0.1.
-    n_iter_no_change : int, default=25
+    n_iter_no_change : int, default=20
         Patience of early stopping in rounds.
     warm_start : bool, default=False
         Continue from the rounds of the last fit, up to `n_estimators`.
@@ -186,7 +186,7 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         class_weight: Any = None,
         early_stopping: Any = "auto",
         validation_fraction: float | None = None,
-        n_iter_no_change: int = 25,
+        n_iter_no_change: int = 20,
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -238,7 +238,7 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         return self.validation_fraction or (0.1 if n_samples >= _LARGE else 0.2)
 
     def _settings(self, data: TrainingData, seed: int) -> SketchSettings:
-        given = {
+        given: dict[str, Any] = {
             "learning_rate": self.learning_rate,
             "max_leaves": self.max_leaf_nodes,
             "max_depth": self.max_depth,
@@ -251,13 +251,9 @@ class RandomBoostClassifier(BaseBoostingClassifier):
             "max_bins": self.max_bins,
         }
         chosen = SketchSettings.choose(data.size, data.X.shape[1], data.n_classes)
-        return replace(
-            chosen,
-            projection=self.projection,
-            n_projections=int(self.n_projections),
-            seed=seed,
-            **{name: value for name, value in given.items() if value is not None},
-        )
+        given = {name: value for name, value in given.items() if value is not None}
+        given |= {"n_projections": int(self.n_projections), "seed": seed}
+        return replace(chosen, projection=self.projection, **given)
 
     def _make_trainer(
         self, data: TrainingData, start: SparseTrees | None, seed: int, team: ThreadTeam

@@ -106,10 +106,13 @@ class History:
         The history of the rounds that a warm start continues from.
     n_before : int
         Number of these rounds.
+    tolerance : float
+        Share by which the validation error has to fall to count as lower.
     """
 
     before: dict[str, NDArray]
     n_before: int
+    tolerance: float = 0.0
     noted: list[dict[str, float]] = field(default_factory=list)
     best_round: int = 0
     best_measure: float = np.inf
@@ -127,7 +130,7 @@ class History:
         return self.n_before + len(self.noted)
 
     def _compare(self, measure: float, done: int) -> None:
-        if measure < self.best_measure:
+        if measure < self.best_measure * (1.0 - self.tolerance):
             self.best_round, self.best_measure = done, measure
 
     def add(self, noted: dict[str, float]) -> None:

@@ -111,13 +111,13 @@ class SketchSettings:
         small, large = n_samples < _SMALL, n_samples >= _LARGE
         many = n_classes > _MANY_CLASSES
         return cls(
-            learning_rate=0.08 if small else 0.12 if large and not many else 0.1,
+            learning_rate=0.08 if not large else 0.1 if many else 0.12,
             max_leaves=min(max(leaves, 24), 1024),
             min_samples_leaf=10 if many else 3 if small else 1,
             ridge=0.1 if many else 0.3,
             subsample=0.9 if many else 0.7 if small else 0.8,
             max_features=0.5 if large else 0.3,
-            max_drawn=min(max(n_features // 2, 16), 64) if large else 40,
+            max_drawn=min(max(n_features // 2, 16), 64) if large else 8,
             n_sketches=30 if many else 6 if large and n_classes <= _FEW_CLASSES else 14,
             leaf_classes=16 if many else 32,
             max_bins=64 if small or n_features > _MANY_FEATURES else 255 if large else 128,
