@@ -14,7 +14,7 @@ from scipy.special import softmax
 from randomboost.ensembles import sparse_trees
 from randomboost.runtime.parallel import ThreadTeam
 from randomboost.training.loop import TrainingData
-from randomboost.training.sketched_boosting import SketchSettings, SketchTrainer
+from randomboost.training.tree_boosting import SketchSettings, SketchTrainer
 
 ONE, THREE = ThreadTeam(1), ThreadTeam(3)
 SETTINGS = SketchSettings(

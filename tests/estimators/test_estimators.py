@@ -32,7 +32,7 @@ from randomboost.runtime import memory
 from randomboost.runtime.parallel import OneBlasThread, ThreadTeam
 from randomboost.training.column_generation import ColumnTrainer
 from randomboost.training.ranking import RankTrainer
-from randomboost.training.sketched_boosting import SketchTrainer
+from randomboost.training.tree_boosting import SketchTrainer
 
 MODELS = {
     "trees": RandomBoostClassifier(20, n_projections=60, random_state=0),

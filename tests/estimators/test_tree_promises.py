@@ -14,7 +14,6 @@ from sklearn.datasets import make_blobs
 from randomboost import RandomBoostClassifier, files
 from randomboost.estimators import randomboost as estimator
 from randomboost.runtime.parallel import ThreadTeam
-from randomboost.trees import sketched_growth
 
 SMALL = RandomBoostClassifier(10, n_projections=60, random_state=0)
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
 from randomboost.runtime.parallel import ThreadTeam
-from randomboost.training.sketched_boosting import (
+from randomboost.training.tree_boosting import (
     BinnedData,
     SketchSettings,
     SketchTrainer,

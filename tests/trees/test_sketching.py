@@ -10,9 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import log_softmax, softmax
 
 from randomboost.runtime.parallel import ThreadTeam
-from randomboost.trees.sketched_search import lower_half, upper_half
+from randomboost.trees.leaves import LeafRules, make_leaves
 from randomboost.trees.sketching import n_planes, pack_sketches, sketch, sketch_matrix
-from randomboost.trees.sparse_leaves import LeafRules, make_leaves
 from randomboost.trees.sparse_scores import (
     DENSE,
     SparseScores,
@@ -20,6 +19,7 @@ from randomboost.trees.sparse_scores import (
     exponential,
     make_prior,
 )
+from randomboost.trees.splitting import lower_half, upper_half
 
 ONE, THREE = ThreadTeam(1), ThreadTeam(3)
 COUNTS = st.sampled_from([2, 3, 10, DENSE, DENSE + 1, 150])

@@ -20,7 +20,7 @@ from ..projections.projection_arrays import directions_from_arrays, directions_t
 from ..runtime.checked_arrays import Arrays, Taken, floats, ints, need, need_tree, pieces
 from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
-from ..trees.sparse_leaves import Leaves
+from ..trees.leaves import Leaves
 from ..trees.sparse_scores import Prior, exponential, make_prior
 from .base import Ensemble, ModelShape, as_shares
 from .plain_tables import PlainTables, TreeTable

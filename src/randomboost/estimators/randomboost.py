@@ -13,7 +13,7 @@ from ..losses import LogisticLoss, Loss
 from ..projections.matrices import KINDS, split_kind
 from ..runtime.parallel import ThreadTeam
 from ..training.loop import TrainingData
-from ..training.sketched_boosting import SketchSettings, SketchTrainer, direction_counts
+from ..training.tree_boosting import SketchSettings, SketchTrainer, direction_counts
 from .base import BaseBoostingClassifier
 from .parameters import STOPPING, TABLE, Condition
 
@@ -252,6 +252,8 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         }
         chosen = SketchSettings.choose(data.size, data.X.shape[1], data.n_classes)
         given = {name: value for name, value in given.items() if value is not None}
+        if "max_features" in given:
+            given["max_drawn"] = 2**31  # no other limit
         given |= {"n_projections": int(self.n_projections), "seed": seed}
         return replace(chosen, projection=self.projection, **given)
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import normals
-from .sketched_search import WORDS, packed
 from .sparse_scores import SparseScores, softmax_row
+from .splitting import WORDS, packed
 
 SKETCH_STREAM = 5  # random matrices that sketch gradients
 _LARGEST = 30  # sums of absolute values stay below two to this power

@@ -17,11 +17,11 @@ from ..runtime.memory import check_memory
 from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import scrambled
 from ..trees.binning import bin_values, find_edges
-from ..trees.sketched_growth import SketchedTree, SketchRules, grow_sketched_tree
-from ..trees.sketched_search import WORDS
+from ..trees.growth import SketchedTree, SketchRules, grow_sketched_tree
+from ..trees.leaves import LeafRules, Leaves, find_leaves, make_leaves
 from ..trees.sketching import Sketches, n_planes, pack_sketches, sketch, sketch_matrix
-from ..trees.sparse_leaves import LeafRules, Leaves, find_leaves, make_leaves
 from ..trees.sparse_scores import SparseScores, cross_entropy, make_prior
+from ..trees.splitting import WORDS
 from .loop import Trainer, TrainingData
 
 _FLOOR = 0.05  # part of a family's share that does not depend on what its trees gained

@@ -1,6 +1,6 @@
 """Growing one tree with vector leaves on the samples, by sketches of their gradients.
 
-Splits are searched along some directions that are drawn at every node (see `sketched_search`). The
+Splits are searched along some directions that are drawn at every node (see `splitting`). The
 tree is grown best first in waves: of the leaves that can be split, the better half is split
 together, so that threads share the work of a wave. All sums are whole numbers, so neither the
 threads nor the order of the samples change a tree.
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import scrambled
-from .sketched_search import (
+from .splitting import (
     TOGETHER,
     WORDS,
     draw_directions,

@@ -7,9 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from randomboost.runtime.parallel import ThreadTeam
-from randomboost.trees import sketched_growth
-from randomboost.trees.sketched_growth import SketchRules, grow_sketched_tree
-from randomboost.trees.sketched_search import draw_directions, lower_half, packed, upper_half
+from randomboost.trees.growth import SketchRules, grow_sketched_tree
+from randomboost.trees.splitting import draw_directions, lower_half, packed, upper_half
 
 ONE, THREE = ThreadTeam(1), ThreadTeam(3)
 
