@@ -103,7 +103,7 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_threads_and_the_order_of_rows_do_not_change_a_byte(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(sketched_growth, "_ALONE", 0)  # threads share even small trees
+    monkeypatch.setattr(growth, "_ALONE", 0)  # threads share even small trees
     run = ThreadTeam.run
     monkeypatch.setattr(ThreadTeam, "run", lambda team, work, n, grain=1: run(team, work, n, 1))
     make, settings = CASES[name]

@@ -16,7 +16,7 @@ ONE, THREE = ThreadTeam(1), ThreadTeam(3)
 @pytest.fixture
 def all_threads(monkeypatch):
     """Have threads share even small trees."""
-    monkeypatch.setattr(sketched_growth, "_ALONE", 0)
+    monkeypatch.setattr(growth, "_ALONE", 0)
 
 
 def made_samples(m=300, n_directions=5, n_bins=16, q=6, seed=0):

@@ -219,7 +219,7 @@ def pack_sketches(
     rows : ndarray of uint32
         The samples to take.
     words : ndarray of int64 of shape (n_planes, len(rows), 4)
-        Filled in; see `sketched_growth.grow_sketched_tree`.
+        Filled in; see `growth.grow_sketched_tree`.
     team : ThreadTeam
         Threads.
 
