@@ -14,6 +14,7 @@ from sklearn.datasets import make_blobs
 from randomboost import RandomBoostClassifier, files
 from randomboost.estimators import randomboost as estimator
 from randomboost.runtime.parallel import ThreadTeam
+from randomboost.trees import growth
 
 SMALL = RandomBoostClassifier(10, n_projections=60, random_state=0)
 
@@ -158,7 +159,7 @@ def test_a_warm_start_on_other_data_knows_its_scores(monkeypatch, form):
             kept.append((self._scores.dense().copy(), known))
 
     monkeypatch.setattr(estimator, "SketchTrainer", Kept)
-    model = clone(SMALL).set_params(warm_start=True).fit(first, y[::2])
+    model = clone(SMALL).set_params(warm_start=True, early_stopping=False).fit(first, y[::2])
     model.set_params(n_estimators=12).fit(others, y[1::2])
     assert_array_equal(*kept[1])
 

@@ -72,7 +72,12 @@ DATA = {
 def test_training_scores_are_those_of_prediction(noisy, trainers, form, projection, scale):
     X, y = DATA[form](noisy[0]), noisy[1]
     model = RandomBoostClassifier(
-        15, n_projections=40, projection=projection, scale=scale, random_state=0
+        15,
+        n_projections=40,
+        projection=projection,
+        scale=scale,
+        early_stopping=False,
+        random_state=0,
     )
     model.fit(X, y)
     (trainer,) = trainers
@@ -292,7 +297,7 @@ def test_constant_features():
     for projection in ("mixed", "axis"):
         model = with_projection(SMALL, projection).fit(X, y)
         assert model.score(X, y) > 0.95
-        assert model.stopped_ == "all rounds done"
+        assert model.stopped_.startswith("all rounds done")
 
 
 def test_a_class_of_one_sample(wine):
@@ -378,9 +383,6 @@ def test_early_stopping_by_itself(monkeypatch):
     losses = large.train_history_["validation_loss"]
     assert large.stopped_.startswith("no lower validation")
     assert large.n_estimators_ == losses.argmin() + 1 == len(losses) - 3
-    few = clone(model).fit(X[1:], y[1:])
-    assert few.n_estimators_ == 15
-    assert "validation_loss" not in few.train_history_
     given = clone(model).fit(X[:500], y[:500], X_val=X[500:800], y_val=y[500:800])
     losses = given.train_history_["validation_loss"]
     assert given.n_estimators_ == losses.argmin() + 1 < 15

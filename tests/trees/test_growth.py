@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from randomboost.runtime.parallel import ThreadTeam
+from randomboost.trees import growth
 from randomboost.trees.growth import SketchRules, grow_sketched_tree
 from randomboost.trees.splitting import draw_directions, lower_half, packed, upper_half
 

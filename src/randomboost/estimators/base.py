@@ -12,7 +12,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from ..preprocessing.merging import merge_samples
 from ..preprocessing.scaling import StandardScaling
 from ..runtime.parallel import OneBlasThread, ThreadTeam, resolve_threads
 from ..runtime.progress import Progress
+from ..training.calibration import find_scale
 from ..training.loop import History, Schedule, Trainer, TrainingData, finish, run
 from .fitted import FittedClassifier
 from .parameters import (
@@ -42,10 +43,21 @@ from .parameters import (
 )
 
 _WORTH_A_ROUND = 0.01  # share by which some rounds must lower the loss to be worth their cost
+_OVERTIME = (
+    3.0  # rounds after the lowest loss still lower the error; a temperature sets the loss right
+)
 _CHOSEN = "the rounds that a held-out part chose are done"
 _STILL_FALLING = (
     "all rounds done, and the loss of a held-out part was still falling: raise n_estimators"
 )
+
+
+class Plan(NamedTuple):
+    """What is known of a fit before its rounds: their number, the scale of scores, a remark."""
+
+    n_rounds: int
+    scale: float
+    note: str
 
 
 class FitInterruptedWarning(UserWarning):
@@ -323,15 +335,22 @@ class BaseBoostingClassifier(FittedClassifier):
         early, selects = stopping
         seed = self._make_seed() if start is None else start.seed
         before = None if start is None else start.ensemble
-        n_before = before.n_rounds if before else 0
-        max_rounds = self._max_rounds(data.size)
-        history = History({}, 0, _WORTH_A_ROUND)
+        history = History(
+            getattr(self, "train_history_", {}) if before else {},
+            before.n_rounds if before else 0,
+        )
+        plan = Plan(self._max_rounds(data.size), self._probability_scale(), "all rounds done")
         name = type(self).__name__
         with (
             ThreadTeam(resolve_threads(self.n_jobs)) as team,
             OneBlasThread(),  # the team's threads call BLAS side by side
-            Progress(name, max_rounds, enabled=self.verbose > 0) as progress,
+            Progress(name, plan.n_rounds, enabled=self.verbose > 0) as progress,
         ):
+            if selects:
+                progress.say("choosing the number of rounds on a held-out part")
+                plan = self._select(self._held_out(data), plan, seed, team)
+            trainer = self._make_trainer(data, before, seed, team)
+            progress.say(trainer.note)
 
             def fitted(n_rounds: int, stopped: str) -> BaseBoostingClassifier:
                 model = FittedModel(
@@ -339,45 +358,27 @@ class BaseBoostingClassifier(FittedClassifier):
                     self.n_features_in_,
                     inputs,
                     seed,
-                    self._probability_scale(),
+                    plan.scale,
                     trainer.ensemble(n_rounds),
                 )
                 return copy.copy(self).set_fitted(model, history.as_arrays(), stopped)
 
-            def show_round() -> None:
-                progress.update(history.n_rounds, f"loss {history.noted[-1]['loss']:.5g}")
-
             def after_round() -> None:
-                show_round()
+                progress.update(history.n_rounds, f"loss {history.noted[-1]['loss']:.5g}")
                 if on_round is not None:
                     on_round(lambda: fitted(history.n_rounds, "still fitting"))
 
-            patience, choosing = self.n_iter_no_change, selects
+            schedule = Schedule(plan.n_rounds, self.n_iter_no_change if early else None)
             try:
-                if selects:
-                    part = self._held_out(data)
-                    trainer = self._make_trainer(part, None, seed, team)
-                    progress.say("choosing the number of rounds on a held-out part")
-                    run(trainer, part, Schedule(max_rounds, patience), history, show_round)
-                    n_chosen = max(history.best_round, n_before, 1)
-                    falling = history.best_round == max_rounds
-                    max_rounds, choosing = n_chosen, False
-                trainer = self._make_trainer(data, before, seed, team)
-                progress.say(trainer.note)
-                old = getattr(self, "train_history_", {}) if before else {}
-                history = History(old, n_before)
-                schedule = Schedule(max_rounds, patience if early else None)
-                stopped = run(trainer, data, schedule, history, after_round)
-                if selects and history.n_rounds == max_rounds:
-                    stopped = _STILL_FALLING if falling else _CHOSEN
+                stopped = run(trainer, data, schedule, history, after_round) or plan.note
                 finish(trainer, data, history)
             except KeyboardInterrupt:
-                if choosing or not history.n_rounds:
+                if not history.n_rounds:
                     raise
                 stopped = "interrupted"
                 warnings.warn(
                     f"{name}.fit was interrupted: the model has {history.n_rounds} of "
-                    f"{max_rounds} rounds",
+                    f"{plan.n_rounds} rounds",
                     FitInterruptedWarning,
                     stacklevel=4,
                 )
@@ -387,6 +388,20 @@ class BaseBoostingClassifier(FittedClassifier):
         if not n_rounds:
             raise ValueError(f"no weak learner could be fitted: {stopped}; check X, y and nu")
         self.__dict__ = fitted(n_rounds, stopped).__dict__
+
+    def _select(self, part: TrainingData, plan: Plan, seed: int, team: ThreadTeam) -> Plan:
+        """Return the number of rounds and the temperature that a held-out part chooses."""
+        trainer = self._make_trainer(part, None, seed, team)
+        history = History({}, 0, _WORTH_A_ROUND)
+        patience = self.n_iter_no_change
+        run(trainer, part, Schedule(plan.n_rounds, patience, _OVERTIME), history, lambda: None)
+        if not history.n_rounds:
+            return plan
+        falling = history.n_rounds == plan.n_rounds < history.best_round + patience
+        assert part.y_val is not None
+        scale = find_scale(trainer.validation_scores(), part.y_val, part.val_weight)
+        note = _STILL_FALLING if falling else _CHOSEN
+        return Plan(history.n_rounds, plan.scale * scale, note)
 
     def _held_out(self, data: TrainingData) -> TrainingData:
         """Return the data with a part of it held out for validation."""

@@ -18,6 +18,7 @@ from .base import BaseBoostingClassifier
 from .parameters import STOPPING, TABLE, Condition
 
 _FEW = 50  # samples below which no part is held out by default
+_SMALL = 4000  # samples below which there are more and smaller steps
 _LARGE = 10_000  # samples from which on a fit is stopped early by default
 
 
@@ -35,10 +36,11 @@ class RandomBoostClassifier(BaseBoostingClassifier):
     Parameters
     ----------
     n_estimators : int or None, default=None
-        Largest number of rounds, one tree each; None for 400 with fewer than 10000 samples, else
-        100. How many are used is up to `early_stopping`.
+        Largest number of rounds, one tree each; None for 400 with fewer than 4000 samples, 300 with
+        fewer than 10000, else 100. How many are used is up to `early_stopping`.
     learning_rate : float or None, default=None
-        Shrinkage: the factor of every tree; None for 0.08, or with at least 10000 samples 0.1 to 0.12.
+        Shrinkage: the factor of every tree; None for 0.08 with fewer than 4000
+        samples, else 0.1 to 0.12.
     max_leaf_nodes : int or None, default=None
         Largest number of leaves of a tree; None chooses it by the numbers of samples and classes,
         from 24 to 1024.
@@ -69,7 +71,7 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         kind).
     max_features : float or None, default=None
         Share of the directions of a kind that is tried at a node, drawn again for every node; None
-        for 0.3 and at most 8 directions, or with at least 10000 samples 0.5 and at most 64.
+        for 0.3 and at most 16 directions, or with at least 10000 samples 0.5 and at most 64.
     max_bins : int or None, default=None
         Bins of a direction, at most 256; None for 64 to 255, by the numbers of samples and
         features.
@@ -82,9 +84,9 @@ class RandomBoostClassifier(BaseBoostingClassifier):
     early_stopping : bool or "auto", default="auto"
         True: stop when the loss of a held-out part has not fallen for `n_iter_no_change` rounds,
         and keep the best round. "auto": with `X_val`, or with at least 10000 samples, the same;
-        else a held-out part chooses the number of rounds, and the model is then fitted to all
-        samples with that number (with fewer than 50 samples all rounds are used). False: all
-        rounds.
+        else a held-out part chooses the number of rounds, three times that with the lowest loss,
+        and the temperature of the probabilities, and the model is then fitted to all samples (with
+        fewer than 50 samples all rounds are used). False: all rounds.
     validation_fraction : float or None, default=None
         Share of the samples that is held out if no `X_val` is given; None for 0.2 with fewer than
         10000 samples, else 0.1.
@@ -232,7 +234,9 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         return automatic and not given and _FEW <= n_samples < _LARGE
 
     def _max_rounds(self, n_samples: int) -> int:
-        return self.n_estimators or (100 if n_samples >= _LARGE else 400)
+        if self.n_estimators is not None:
+            return self.n_estimators
+        return 100 if n_samples >= _LARGE else 300 if n_samples >= _SMALL else 400
 
     def _validation_share(self, n_samples: int) -> float:
         return self.validation_fraction or (0.1 if n_samples >= _LARGE else 0.2)

@@ -79,6 +79,10 @@ class Trainer(ABC):
         """Return the loss of the validation part where that decides about stopping."""
         return None
 
+    def validation_scores(self) -> NDArray:
+        """Return the scores of the validation part, (k, m_val), where they set a temperature."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True)
 class Schedule:
@@ -90,10 +94,13 @@ class Schedule:
         Largest number of rounds, earlier ones included.
     patience : int or None
         Rounds without a lower validation error after which to stop; None: never.
+    overtime : float
+        Rounds to run at least, as a multiple of the best one's number.
     """
 
     n_rounds: int
     patience: int | None
+    overtime: float = 1.0
 
 
 @dataclass
@@ -176,7 +183,7 @@ def run(
     Returns
     -------
     str
-        Why the rounds ended.
+        Why the rounds ended; empty where all are done.
     """
     while history.n_rounds < schedule.n_rounds:
         noted = trainer.step()
@@ -185,9 +192,10 @@ def run(
         history.add(noted | _validation(trainer, data))
         after_round()
         waited = history.n_rounds - history.best_round
-        if schedule.patience is not None and waited >= schedule.patience:
+        enough = history.n_rounds >= schedule.overtime * history.best_round
+        if schedule.patience is not None and waited >= schedule.patience and enough:
             return f"no lower validation error for {schedule.patience} rounds"
-    return "all rounds done"
+    return ""
 
 
 def finish(trainer: Trainer, data: TrainingData, history: History) -> None:

@@ -111,13 +111,13 @@ class SketchSettings:
         small, large = n_samples < _SMALL, n_samples >= _LARGE
         many = n_classes > _MANY_CLASSES
         return cls(
-            learning_rate=0.08 if not large else 0.1 if many else 0.12,
+            learning_rate=0.08 if small else 0.12 if large and not many else 0.1,
             max_leaves=min(max(leaves, 24), 1024),
-            min_samples_leaf=10 if many else 3 if small else 1,
+            min_samples_leaf=10 if many else min(3, 1 + n_samples // 25) if small else 1,
             ridge=0.1 if many else 0.3,
             subsample=0.9 if many else 0.7 if small else 0.8,
             max_features=0.5 if large else 0.3,
-            max_drawn=min(max(n_features // 2, 16), 64) if large else 8,
+            max_drawn=min(max(n_features // 2, 16), 64) if large else 16,
             n_sketches=30 if many else 6 if large and n_classes <= _FEW_CLASSES else 14,
             leaf_classes=16 if many else 32,
             max_bins=64 if small or n_features > _MANY_FEATURES else 255 if large else 128,
@@ -460,6 +460,10 @@ class SketchTrainer(Trainer):
         if self._val is None:
             return None
         return cross_entropy(self._val_scores, self._y_val, self._val_weight, self._team)
+
+    def validation_scores(self) -> NDArray[np.float32]:
+        """Return the scores of the validation part after the last round, (n_classes, n_val)."""
+        return self._val_scores.dense()
 
     def validation_labels(self) -> NDArray[np.int64]:
         """Return the predicted class numbers of the validation part."""
