@@ -22,7 +22,7 @@ ECE_BINS = 15
 MNIST = "mnist-10k-pixels"
 NEAR = ("satimage", "segment", "dna")  # to be within a standard deviation of LightGBM
 BIG = 1000  # rows from which on fit times are compared
-MANY = 10  # classes from which on a shared model has to be smaller and faster
+MANY = 10  # classes from which on one tree per round has to be smaller and faster
 TARGET_WINS = 8
 
 INTRO = """\
@@ -83,8 +83,8 @@ ABLATION = """\
 ## Variants of the default
 
 Mean test error in percent on {splits}, and the geometric means over the sets of error and fit
-time relative to the default on the same splits. Variants differ from the default in one parameter;
-"gaussian" draws a matrix for every class, as the paper does. The paper's stumps are
+time relative to the default on the same splits. Variants differ from the default in one parameter,
+whose other values depend on the data. The paper's stumps are
 `RBoostRankClassifier.paper(n_projections=2000, n_estimators=300)`.
 
 {table}

@@ -37,7 +37,9 @@ from randomboost.runtime.parallel import ThreadTeam
 PAGE = Path(__file__).parents[1] / "docs" / "exports.md"
 TRAIN, TEST, TEST_C = 2000, 10_000, 300
 MODELS: dict[str, Callable[[], Any]] = {
-    "RandomBoost, 200 trees": lambda: RandomBoostClassifier(random_state=0),
+    "RandomBoost, 100 trees": lambda: RandomBoostClassifier(
+        100, early_stopping=False, random_state=0
+    ),
     "RBoost-rank, 200 stumps": lambda: RBoostRankClassifier(
         200, n_projections=500, max_bins=64, random_state=0
     ),

@@ -48,12 +48,12 @@ The paper's sets are split 75/25 at random and scaled to [-1, 1]; pendigits-100 
 100 samples per class. MNIST is used as pixels in [0, 1] and as "hog": deslanted, HOG on three
 levels, PCA to 90 % of the variance. Generated data are Gaussian clusters, three per class.
 
-"RandomBoost" is `RandomBoostClassifier`, trees that all classes share. "rank exact" is RBoost-rank
-in the paper's setting, stumps on n = 20000 dimensions that are all searched every round. "rank
-part" searches some of them, drawn again every round: 3e6 / (m k), between 2 and 400, for m rows
-and k classes; it may take 2 GB for them. "proj" with a number of rounds is RBoost-proj with
-n = 1000 and tol = 0; from 10 000 rows on it takes 255 bins a feature. The rounds of the random
-forest are trees. Columns
+"RandomBoost" is `RandomBoostClassifier`; with a number of rounds it has no early stopping. "rank
+exact" is RBoost-rank in the paper's setting, stumps on n = 20000 dimensions that are all searched
+every round. "rank part" searches some of them, drawn again every round: 3e6 / (m k), between 2 and
+400, for m rows and k classes; it may take 2 GB for them. "proj" with a number of rounds is
+RBoost-proj with n = 1000 and tol = 0; from 10 000 rows on it takes 255 bins a feature. The rounds
+of the random forest are trees. Columns
 "/ {base}" are times divided by {base}'s in the same setting.
 """
 TARGETS = """\

@@ -91,8 +91,10 @@ def extra_trees(rounds: int | None, data: Split) -> Any:
 
 
 def random_boost(rounds: int | None, data: Split) -> Any:
-    """Return RandomBoost: trees that all classes share."""
-    return RandomBoostClassifier(n_jobs=cores(), **({"n_estimators": rounds} if rounds else {}))
+    """Return RandomBoost; with a number of rounds it does them all."""
+    if rounds is None:
+        return RandomBoostClassifier(n_jobs=cores())
+    return RandomBoostClassifier(rounds, early_stopping=False, n_jobs=cores())
 
 
 def catboost(rounds: int | None, data: Split) -> Any:

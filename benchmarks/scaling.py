@@ -46,7 +46,7 @@ def _model(name: str, n_rounds: int, n_projections: int) -> Any:
         return lightgbm(n_rounds)
     common = {"n_projections": n_projections, "scale": False, "random_state": 0}
     if name == "RandomBoost":
-        return RandomBoostClassifier(n_rounds, **common)
+        return RandomBoostClassifier(n_rounds, early_stopping=False, **common)
     if name == "proj":
         return RBoostProjClassifier(n_rounds, selection="violation", tol=0, **common)
     part = DIMENSIONS_A_ROUND if name == "rank part" else None

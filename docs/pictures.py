@@ -261,27 +261,61 @@ def draw_outputs(sheet: Sheet) -> Figure:
     return figure
 
 
-def draw_codes(sheet: Sheet) -> Figure:
-    """Draw what one split with a class code means to the points of each class."""
+def draw_leaves(sheet: Sheet) -> Figure:
+    """Draw the leaves of one tree, and what each adds to the scores of the classes."""
     X, y = sample_data()
     points, extent = grid(X)
-    direction, cut = np.array([0.8, 0.6]), 0.35
-    above = (points @ direction > cut).reshape(SIDE, SIDE)
-    meanings = {
-        "+1": ("right above", above),
-        "\N{MINUS SIGN}1": ("right below", ~above),
-        "0": ("left", 0 * above),
+    model = RandomBoostClassifier(
+        1, learning_rate=1.0, max_leaf_nodes=4, subsample=1.0, early_stopping=False, random_state=0
+    ).fit(X, y)
+    added = model.decision_function(points) - np.log(np.bincount(y) / len(y))
+    vectors, leaves = np.unique(added.round(3), axis=0, return_inverse=True)
+    figure, (plane, bars) = sheet.panels(2, 2.9, width_ratios=[1.25, 1])
+    tints = [sheet.tint(sheet.ink, 0.05 + 0.1 * number) for number in range(len(vectors))]
+    sheet.fill(plane, leaves.ravel(), tints, extent)
+    sheet.scatter(plane, X, y, 9)
+    for number in range(len(vectors)):
+        middle = np.median(points[leaves.ravel() == number], axis=0)
+        plane.text(*middle, f"leaf {number + 1}", ha="center", va="center", fontsize=11)
+    plane.set(xlim=extent[:2], ylim=extent[2:], xticks=[], yticks=[])
+    plane.set_title("One tree", fontsize=10.5)
+    rows = np.arange(len(vectors))
+    for r, color in enumerate(CLASS_COLORS[:3]):
+        bars.barh(rows + 0.25 * (r - 1), vectors[:, r], 0.22, color=color, label=f"class {r + 1}")
+    bars.axvline(0, color=sheet.ink, lw=0.8)
+    bars.set(yticks=rows, yticklabels=[f"leaf {number + 1}" for number in rows], xticks=[])
+    bars.invert_yaxis()
+    bars.spines[:].set_visible(False)
+    bars.tick_params(length=0)
+    bars.set_title("What a leaf adds to the scores", fontsize=10.5)
+    figure.legend(*bars.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure
+
+
+def draw_sketches(sheet: Sheet) -> Figure:
+    """Draw how a random matrix turns the gradients of many classes into a few numbers."""
+    n_samples, n_classes, n_sketches = 60, 30, 6
+    rng = np.random.default_rng(0)
+    y = np.sort(rng.integers(0, n_classes, n_samples))
+    scores = rng.normal(size=(n_samples, n_classes)) + 2 * np.eye(n_classes)[y]
+    gradients = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True) - np.eye(n_classes)[y]
+    matrix = rng.normal(size=(n_classes, n_sketches)) / np.sqrt(n_sketches)
+    parts = {
+        f"gradients of\n{n_classes} classes": gradients,
+        "random\nmatrix R": matrix,
+        f"{n_sketches} sketches": gradients @ matrix,
     }
-    figure, panels = sheet.panels(3, 2.6)
-    for r, (axes, (code, (words, right))) in enumerate(zip(panels, meanings.items(), strict=True)):
-        color = CLASS_COLORS[r]
-        sheet.fill(axes, right, [sheet.paper, sheet.tint(color, 0.35)], extent)
-        axes.scatter(*X[y != r].T, s=5, color=sheet.tint(sheet.ink, 0.35), linewidths=0)
-        axes.scatter(*X[y == r].T, s=14, color=color, marker=MARKERS[r], linewidths=0)
-        slope = -direction[0] / direction[1]
-        axes.axline((0, cut / direction[1]), slope=slope, color=sheet.ink, lw=1, ls="--")
-        axes.set(xlim=extent[:2], ylim=extent[2:], xticks=[], yticks=[])
-        axes.set_title(f"class {r + 1}, code {code}:\n{words}", fontsize=10.5)
+    figure = Figure(figsize=(WIDTH, 2.9))
+    panels = figure.subplots(1, 3, width_ratios=[n_classes, 2 * n_sketches, 2 * n_sketches])
+    diverging = LinearSegmentedColormap.from_list("", [CLASS_COLORS[4], sheet.paper, "#2f7fc1"])
+    for axes, (name, values) in zip(panels, parts.items(), strict=True):
+        limit = np.abs(values).max()
+        axes.imshow(values, cmap=diverging, vmin=-limit, vmax=limit, aspect="auto")
+        axes.set(xticks=[], yticks=[])
+        axes.set_title(name, fontsize=10.5)
+    panels[0].set_ylabel(f"{n_samples} samples", fontsize=10)
+    for axes, sign in zip(panels, ["\N{MULTIPLICATION SIGN}", "="], strict=False):
+        axes.text(1.08, 0.5, sign, transform=axes.transAxes, ha="center", va="center", fontsize=14)
     return figure
 
 
@@ -312,7 +346,8 @@ PICTURES: dict[str, Callable[[Sheet], Figure]] = {
     "ranking": draw_ranking,
     "rounds": draw_rounds,
     "outputs": draw_outputs,
-    "codes": draw_codes,
+    "leaves": draw_leaves,
+    "sketches": draw_sketches,
     "trees": draw_trees,
 }
 

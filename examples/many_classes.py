@@ -29,14 +29,15 @@ def error_and_size(model, n_classes):
 
 
 # %%
-# Three models: shared trees, which have more leaves the more classes there are (six per class, from
-# 31 to 511); shared stumps, whose size depends only on their number; and AdaBoost.MH, which has a
-# stump per class and round.
+# Three models: trees of RandomBoost, whose leaves change the scores of a few classes each; stumps
+# of RBoost-rank, whose size depends only on their number; and AdaBoost.MH, which has a stump per
+# class and round. The trees grow here because there are more samples with more classes, and with
+# them more leaves.
 
 stumps = RBoostRankClassifier(200, n_projections=500, random_state=0)
 models = {
-    "60 shared trees": (RandomBoostClassifier(60, random_state=0), [3, 10, 30, 100]),
-    "200 shared stumps": (stumps, [3, 10, 30]),
+    "60 trees": (RandomBoostClassifier(60, early_stopping=False, random_state=0), [3, 10, 30, 100]),
+    "200 stumps": (stumps, [3, 10, 30]),
     "60 stumps per class": (AdaBoostMHClassifier(60), [3, 10, 30, 100]),
 }
 figure, (left, right) = plt.subplots(1, 2, figsize=(7, 3.5), layout="constrained")

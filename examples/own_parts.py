@@ -2,7 +2,7 @@
 A loss, a projection and a weak learner of your own
 ===================================================
 
-Three parts of the method can be replaced, each with a few lines of user code.
+Three parts of RBoost-rank can be replaced, each with a few lines of user code.
 """
 
 # %%
@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
-from randomboost import RandomBoostClassifier, RBoostRankClassifier
+from randomboost import RBoostRankClassifier
 
 X, y = load_digits(n_class=6, return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0, stratify=y)
@@ -33,8 +33,7 @@ def measure(name, model):
 # ------
 #
 # An object with the value and the derivative of a convex, non-increasing function of the margin.
-# This one is the squared hinge, max(0, 1 - rho)^2: margins above 1 cost nothing. Trees also use the
-# second derivative, for their leaf values.
+# This one is the squared hinge, max(0, 1 - rho)^2: margins above 1 cost nothing.
 
 
 class SquaredHinge:
@@ -44,11 +43,7 @@ class SquaredHinge:
     def derivative(self, margins):
         return -2.0 * np.maximum(0.0, 1.0 - margins)
 
-    def second_derivative(self, margins):
-        return 2.0 * (margins < 1.0)
 
-
-measure("trees, squared hinge", RandomBoostClassifier(loss=SquaredHinge()))
 measure("stumps, squared hinge", RBoostRankClassifier(120, loss=SquaredHinge()))
 measure("stumps, exponential loss", RBoostRankClassifier(120))
 

@@ -2,7 +2,8 @@
 When to stop
 ============
 
-More rounds are not always better. Plot the error by round, stop early, or continue a fit.
+More rounds are not always better. Plot the error by round, let a held-out part choose the number of
+rounds, or continue a fit.
 """
 
 # %%
@@ -22,10 +23,10 @@ X, y = make_classification(
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
 
 # %%
-# ``train_history_`` has the training loss by round; the ``staged_`` methods yield the predictions
-# after every round.
+# With ``early_stopping=False`` all rounds are done. ``train_history_`` has the training loss by
+# round; the ``staged_`` methods yield the predictions after every round.
 
-model = RandomBoostClassifier(200, random_state=0).fit(X_train, y_train)
+model = RandomBoostClassifier(200, early_stopping=False, random_state=0).fit(X_train, y_train)
 rounds = np.arange(1, 201)
 error = [np.mean(labels != y_test) for labels in model.staged_predict(X_test)]
 loss = [log_loss(y_test, p) for p in model.staged_predict_proba(X_test)]
@@ -39,16 +40,23 @@ right.set(xlabel="rounds", ylabel="log loss", ylim=(0, None))
 right.legend()
 
 # %%
-# With ``early_stopping=True`` a part of the training data is set aside for validation, and the fit
-# ends when the validation loss has not fallen for ``n_iter_no_change`` rounds. The model keeps the
-# best round. (The default, "auto", does so from 20 000 samples on, or if X_val is passed.)
+# By default a held-out part of the training data chooses the number of rounds, at which its loss
+# is lowest. The model is then fitted to all samples with that number.
+
+chosen = RandomBoostClassifier(random_state=0).fit(X_train, y_train)
+print(chosen.stopped_)
+chosen_loss = log_loss(y_test, chosen.predict_proba(X_test))
+print(f"{chosen.n_estimators_} rounds: test log loss {chosen_loss:.3f}")
+print(f"200 rounds: test log loss {loss[-1]:.3f}")
+
+# %%
+# From 10 000 samples on, or with ``early_stopping=True``, there is one fit only: it ends when
+# the held-out loss has not fallen for ``n_iter_no_change`` rounds, and keeps the best round.
 
 stopped = RandomBoostClassifier(1000, early_stopping=True, n_iter_no_change=20, random_state=0)
 stopped.fit(X_train, y_train)
 print(stopped.stopped_)
 print(f"{len(stopped.train_history_['loss'])} rounds done, {stopped.n_estimators_} kept")
-stopped_loss = log_loss(y_test, stopped.predict_proba(X_test))
-print(f"test log loss {stopped_loss:.3f}, with 200 rounds {loss[-1]:.3f}")
 
 # %%
 # Or with your own validation data:
@@ -62,8 +70,9 @@ print(f"lowest validation loss {history.min():.3f} in round {history.argmin() + 
 # %%
 # A warm start continues from the fitted rounds: 50 rounds and 50 more give the same model as 100.
 
-model = RandomBoostClassifier(50, warm_start=True, random_state=0).fit(X_train, y_train)
+settings = {"early_stopping": False, "random_state": 0}
+model = RandomBoostClassifier(50, warm_start=True, **settings).fit(X_train, y_train)
 model.set_params(n_estimators=100).fit(X_train, y_train)
-at_once = RandomBoostClassifier(100, random_state=0).fit(X_train, y_train)
+at_once = RandomBoostClassifier(100, **settings).fit(X_train, y_train)
 print("the same:", np.array_equal(model.predict_proba(X_test), at_once.predict_proba(X_test)))
 plt.show()

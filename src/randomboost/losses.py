@@ -17,11 +17,9 @@ from scipy.special import expit, xlogy
 class Loss(Protocol):
     """The interface of a loss.
 
-    Three attributes are optional: ``proba_scale`` (default 1), the factor s for which
-    ``softmax(s F)`` are the class probabilities at the minimum of the expected loss; the method
-    ``second_derivative(margins)`` for the leaf values of trees (without it the absolute derivative
-    is used); and the method ``conjugate(dual)``, the convex conjugate
-    ``sup_rho dual * rho - value(rho)``.
+    Two attributes are optional: ``proba_scale`` (default 1), the factor s for which
+    ``softmax(s F)`` are the class probabilities at the minimum of the expected loss; and the method
+    ``conjugate(dual)``, the convex conjugate ``sup_rho dual * rho - value(rho)``.
     """
 
     def value(self, margins: NDArray) -> NDArray:
@@ -67,10 +65,6 @@ class LogisticLoss:
     def derivative(self, margins: NDArray) -> NDArray:
         """Return ``-1 / (1 + exp(margins))``."""
         return -expit(-margins)
-
-    def second_derivative(self, margins: NDArray) -> NDArray:
-        """Return ``expit(margins) expit(-margins)``."""
-        return expit(margins) * expit(-margins)
 
     def conjugate(self, dual: NDArray) -> NDArray:
         """Return the negative entropy of -dual for -1 <= dual <= 0 (logDual)."""

@@ -184,7 +184,8 @@ class BaseBoostingClassifier(FittedClassifier):
         used = np.flatnonzero(sample_weight * factors[labels] > 0)
         X, labels, sample_weight = merge_samples(X[used], labels[used], sample_weight[used])
         X_val, y_val, val_weight = self._check_validation_input(inputs, *validation)
-        early = self._stops_early(len(labels), X_val is not None)
+        n_samples = len(labels)
+        early = self._stops_early(n_samples, X_val is not None)
         selects = self._selects_rounds(len(labels), X_val is not None)
         if early and X_val is None:
             parts = self._split(X, labels, sample_weight)
@@ -207,6 +208,7 @@ class BaseBoostingClassifier(FittedClassifier):
             None if X_val is None else inputs.scaled(X_val),
             y_val,
             val_weight,
+            n_samples,
         )
         if start is not None:
             self._refuse_changes(start, data)
@@ -386,7 +388,7 @@ class BaseBoostingClassifier(FittedClassifier):
         keep_best = early and np.isfinite(history.best_measure)
         n_rounds = history.best_round if keep_best else history.n_rounds
         if not n_rounds:
-            raise ValueError(f"no weak learner could be fitted: {stopped}; check X, y and nu")
+            raise ValueError(f"no weak learner could be fitted: {stopped}; check X and y")
         self.__dict__ = fitted(n_rounds, stopped).__dict__
 
     def _select(self, part: TrainingData, plan: Plan, seed: int, team: ThreadTeam) -> Plan:

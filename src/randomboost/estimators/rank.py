@@ -128,7 +128,7 @@ class RBoostRankClassifier(BaseBoostingClassifier):
 
     See Also
     --------
-    RandomBoostClassifier : Boosted trees on such projections, the classifier to use.
+    RandomBoostClassifier : Boosted trees, the classifier to use.
 
     Examples
     --------

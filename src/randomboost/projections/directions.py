@@ -1,4 +1,4 @@
-"""Directions whose values shared trees compare with cuts: single features and mixtures of them.
+"""Directions whose values trees compare with cuts: single features and mixtures of them.
 
 Families: "axis" (every feature by itself), "sparse" (few features with random coefficients),
 "gaussian" (all features) and "lda" (Fisher's discriminant between random groups of classes on

@@ -21,9 +21,10 @@ from .compiling import kernel
 # Streams keep the uses of one seed apart.
 DATA_STREAM = 0  # projections of the data (RBoost-rank)
 OUTPUT_STREAM = 1  # projections of the weak learners' outputs (RBoost-proj)
-CODE_STREAM = 2  # class codes of shared trees
-DIRECTION_STREAM = 3  # directions of shared trees
+CODE_STREAM = 2  # class codes
+DIRECTION_STREAM = 3  # directions that trees compare with cuts
 CHOICE_STREAM = 4  # features and classes of a direction
+SKETCH_STREAM = 5  # projections of gradients
 
 _MASK = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)

@@ -1,1 +1,1 @@
-"""Trees shared by all classes: the weak learner of RBoost-rank's default (see docs/beyond.md)."""
+"""Sketched trees: bins, sketches of the gradients, growth, sparse vector leaves."""

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
-from ..runtime.random_stream import normals
+from ..runtime.random_stream import SKETCH_STREAM, normals
 from .sparse_scores import SparseScores, softmax_row
 from .splitting import WORDS, packed
 
-SKETCH_STREAM = 5  # random matrices that sketch gradients
 _LARGEST = 30  # sums of absolute values stay below two to this power
 _LEAST_TRACE = np.float32(1e-6)  # of the hessian of a sample
 
