@@ -267,6 +267,7 @@ def test_validation_data_without_early_stopping_is_only_noted(model, noisy):
 @pytest.mark.parametrize("rounds_done", [0, 3])
 def test_ctrl_c_leaves_the_rounds_done(model, noisy, monkeypatch, rounds_done):
     X, y = noisy
+    model.set_params(early_stopping=False)
     trainer = {
         RandomBoostClassifier: SketchTrainer,
         RBoostRankClassifier: RankTrainer,

@@ -178,7 +178,8 @@ def agrees(model, X):
     assert np.isfinite(scores).all()
     assert_array_equal(model.predict(X), model.classes_[scores.argmax(axis=1)])
     chances = model.predict_proba(X)
-    assert_allclose(chances, softmax(scores, axis=1), rtol=1e-5, atol=1e-7)
+    scale = model.model_.probability_scale
+    assert_allclose(chances, softmax(scale * scores, axis=1), rtol=1e-5, atol=1e-7)
     assert_allclose(chances.sum(axis=1), 1.0, rtol=1e-5)
     labels, top = model.predict_topk(X, 3)
     assert_array_equal(labels[:, 0], model.predict(X))
