@@ -30,8 +30,8 @@ from ..preprocessing.merging import merge_samples
 from ..preprocessing.scaling import StandardScaling
 from ..runtime.parallel import OneBlasThread, ThreadTeam, resolve_threads
 from ..runtime.progress import Progress
-from ..training.calibration import find_scale
 from ..training.loop import History, Schedule, Trainer, TrainingData, finish, run
+from ..training.temperature import find_scale
 from .fitted import FittedClassifier
 from .parameters import (
     STOPPING,
