@@ -62,6 +62,14 @@ class Prior(NamedTuple):
     shares: NDArray[np.float32]
     order: NDArray[np.int64]
 
+    def tempered(self, scale: float) -> tuple[NDArray[np.float32], float]:
+        """Return the shares of ``softmax(scale * scores)``, and the logarithm of their divisor."""
+        if scale == 1.0:
+            return self.shares, 0.0
+        exact = scale * self.scores.astype(np.float64)
+        divisor = exact.max() + math.log(np.exp(exact - exact.max()).sum())
+        return np.exp(exact - divisor).astype(np.float32), divisor
+
 
 def make_prior(scores: NDArray) -> Prior:
     """Return a prior with given scores.
