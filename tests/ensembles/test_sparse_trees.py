@@ -88,15 +88,75 @@ def test_missing_values_go_left(n_classes):
 
 @pytest.mark.parametrize("n_classes", [2, 7, 100])
 @pytest.mark.parametrize("n", [1, 3, 1000])
-def test_best_classes_are_those_of_dense_scores(n_classes, n):
+@pytest.mark.parametrize("scale", [0.4, 1.0, 2.5])
+def test_best_classes_are_those_of_dense_scores(n_classes, n, scale):
     ensemble = fitted(n_classes)
     X, _ = made_data(n_classes, m=600, seed=1)
     scores = ensemble.scores(X, ONE)
-    labels, chances = ensemble.top(X, n, 1.0, THREE)
+    labels, chances = ensemble.top(X, n, scale, THREE)
     order = np.argsort(-scores.T, axis=1, kind="stable")[:, :n]
     assert_array_equal(labels, order)
-    expected = softmax(scores.T.astype(np.float64), axis=1)
+    expected = softmax(scale * scores.T.astype(np.float64), axis=1)
     assert_allclose(chances, np.take_along_axis(expected, order, axis=1), rtol=1e-5)
+
+
+@pytest.mark.parametrize("n_classes", [2, 7, 100])
+def test_best_class_is_that_of_the_dense_scores(n_classes):
+    ensemble = fitted(n_classes)
+    X, _ = made_data(n_classes, m=600, seed=1)
+    assert_array_equal(ensemble.best(X, THREE), ensemble.scores(X, ONE).argmax(axis=0))
+
+
+def touched_by_plain_code(ensemble, X):
+    """Whether a leaf of the row has the class, (n_samples, n_classes)."""
+    out = np.zeros((len(X), ensemble.n_classes), dtype=bool)
+    for leaves, tree in zip(ensemble.staged_leaves(X, ONE), ensemble.trees(), strict=True):
+        for i, leaf in enumerate(leaves):
+            begin, end = tree.leaves.starts[leaf : leaf + 2]
+            out[i, tree.leaves.classes[begin:end]] = True
+    return out
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("scale", [0.4, 1.0, 2.5])
+@pytest.mark.parametrize("n_classes", [2, 7, 100])
+def test_touched_probabilities_are_those_of_dense_scores(monkeypatch, n_classes, scale, dtype):
+    monkeypatch.setattr(sparse_trees, "_WORTH", 0)
+    ensemble = fitted(n_classes)
+    X, _ = made_data(n_classes, m=600, seed=1)
+    found = ensemble.touched_probabilities(X, scale, dtype, THREE)
+    assert found.shape == (600, n_classes)
+    assert found.dtype == dtype
+    assert found.has_canonical_format
+    touched = touched_by_plain_code(ensemble, X)
+    assert n_classes < 100 or touched.mean() < 0.5  # the case has untouched classes
+    assert_array_equal(found.indptr, np.concatenate([[0], np.cumsum(touched.sum(axis=1))]))
+    assert_array_equal(found.indices, np.nonzero(touched)[1])
+    expected = softmax(scale * ensemble.scores(X, ONE).T.astype(np.float64), axis=1)
+    assert_allclose(found.data, expected[touched], rtol=1e-5, atol=1e-6)
+    sums = found.sum(axis=1)
+    assert (sums <= 1 + 1e-6).all()
+    shares = np.exp(scale * ensemble.prior.astype(np.float64))
+    others = np.where(touched, 0.0, shares)
+    lacking = np.where(touched, 0.0, expected)
+    some = ~touched.all(axis=1)
+    others, lacking = others[some], lacking[some]
+    spread = (1 - sums[some])[:, None] * others / others.sum(axis=1, keepdims=True)
+    assert_allclose(spread, lacking, atol=2e-6)
+
+
+def test_a_row_does_not_depend_on_the_rows_before_it():
+    ensemble = fitted(100)
+    X, _ = made_data(100, m=600, seed=1)
+    labels, chances = ensemble.top(X, 3, 1.0, ONE)
+    whole = ensemble.touched_probabilities(X, 1.0, np.float32, ONE).toarray()
+    for i in (0, 1, 255, 256, 599):
+        alone = X[i : i + 1]
+        one = ensemble.top(alone, 3, 1.0, ONE)
+        assert_array_equal(one[0][0], labels[i])
+        assert_array_equal(one[1][0], chances[i])
+        row = ensemble.touched_probabilities(alone, 1.0, np.float32, ONE)
+        assert_array_equal(row.toarray()[0], whole[i])
 
 
 def test_threads_batches_and_stages_give_the_same_scores(monkeypatch):

@@ -462,3 +462,34 @@ def test_the_papers_setting(noisy):
         "gaussian",
         "stump",
     )
+
+
+@pytest.mark.parametrize("n_classes", [2, 90])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sparse_probabilities_are_those_of_the_dense_form(n_classes, dtype):
+    X, y = make_blobs(900, 5, centers=n_classes, cluster_std=3.0, random_state=0)
+    X = X.astype(dtype)
+    model = RandomBoostClassifier(n_estimators=4, leaf_classes=3, random_state=0).fit(X, y)
+    dense = model.predict_proba(X)
+    found = model.predict_proba(X, sparse_output=True)
+    assert isinstance(found, sp.csr_array)
+    assert found.shape == dense.shape
+    assert found.dtype == dense.dtype == dtype
+    rows = np.repeat(np.arange(len(X)), np.diff(found.indptr))
+    assert_allclose(found.data, dense[rows, found.indices], atol=1e-6)
+    assert found.sum(axis=1).max() <= 1 + 1e-6
+    labels, chances = model.predict_topk(X, 1)
+    assert_array_equal(labels[:, 0], model.predict(X))
+    assert_allclose(chances[:, 0], dense.max(axis=1), rtol=1e-4)
+    if n_classes > 2:
+        assert found.nnz < dense.size / 2
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_sparse_probabilities_of_other_ensembles_are_all(n_classes):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[y < n_classes], y[y < n_classes]
+    model = RBoostRankClassifier(n_estimators=10, random_state=0).fit(X, y)
+    found = model.predict_proba(X, sparse_output=True)
+    assert isinstance(found, sp.csr_array)
+    assert_allclose(found.toarray(), model.predict_proba(X), atol=1e-6)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import logsumexp
+import scipy.sparse as sp
+from numpy.typing import DTypeLike, NDArray
+from scipy.special import logsumexp, softmax
 
 from ..runtime.checked_arrays import Arrays, Taken
 from ..runtime.parallel import ThreadTeam
@@ -72,6 +73,10 @@ class Ensemble(ABC):
     def staged_scores(self, X: Any, team: ThreadTeam) -> Iterator[NDArray]:
         """Yield the scores after every round."""
 
+    def best(self, X: Any, team: ThreadTeam) -> NDArray[np.int64]:
+        """Return the class with the largest score, the first one where several have it."""
+        return self.scores(X, team).argmax(axis=0)
+
     def top(
         self, X: Any, n: int, scale: float, team: ThreadTeam
     ) -> tuple[NDArray[np.int64], NDArray]:
@@ -83,6 +88,16 @@ class Ensemble(ABC):
         order = np.argsort(-scores, axis=1, kind="stable")[:, :n]
         chosen = np.take_along_axis(scores, order, axis=1)
         return order, np.exp(chosen - logsumexp(scores, axis=1, keepdims=True))
+
+    def touched_probabilities(
+        self, X: Any, scale: float, dtype: DTypeLike, team: ThreadTeam
+    ) -> sp.csr_array:
+        """Return ``softmax(scale F)`` of the classes that the ensemble says something about.
+
+        Those are all classes here; the shape is (n_samples, n_classes).
+        """
+        scores = self.scores(X, team).T.astype(dtype)
+        return sp.csr_array(softmax(scale * scores, axis=1))
 
     @abstractmethod
     def largest_margin(self) -> float:

@@ -23,7 +23,10 @@ from .votes import vote_importances
 
 
 @kernel
-def _stump_outputs(features, columns, thresholds, signs, out, start, stop):
+def _stump_outputs(
+    features: NDArray, columns: NDArray, thresholds: NDArray, signs: NDArray, out: NDArray,
+    start: int, stop: int,
+) -> None:  # fmt: skip
     """``out[j, i] = +-1`` for the dichotomies start .. stop."""
     for j in range(start, stop):
         values = features[columns[j]]

@@ -23,7 +23,9 @@ _ROUNDS = 256  # rounds whose projected values share one buffer
 
 
 @kernel
-def _project_pair(first, second, directions, values_1, values_2):
+def _project_pair(
+    first: NDArray, second: NDArray, directions: NDArray, values_1: NDArray, values_2: NDArray
+) -> None:
     """Values of two rows along all directions (d, rounds), summed in the order of the features."""
     n_features, n_rounds = directions.shape
     for t in range(n_rounds):
@@ -49,7 +51,10 @@ def _project_pair(first, second, directions, values_1, values_2):
 
 
 @kernel
-def _add_scores_dense(X, directions, thresholds, left, right, scores, start, stop):
+def _add_scores_dense(
+    X: NDArray, directions: NDArray, thresholds: NDArray, left: NDArray, right: NDArray,
+    scores: NDArray, start: int, stop: int,
+) -> None:  # fmt: skip
     """Add a block of rounds to ``scores[r, start:stop]``; directions are (k, d, rounds).
 
     Four rows go side by side: every sum has to wait for itself, but not for the others.
@@ -81,8 +86,9 @@ def _add_scores_dense(X, directions, thresholds, left, right, scores, start, sto
 
 @kernel
 def _add_scores_sparse(
-    data, indices, indptr, directions, thresholds, left, right, scores, start, stop
-):
+    data: NDArray, indices: NDArray, indptr: NDArray, directions: NDArray, thresholds: NDArray,
+    left: NDArray, right: NDArray, scores: NDArray, start: int, stop: int,
+) -> None:  # fmt: skip
     """Do the same for rows of a CSR matrix."""
     n_classes, _, n_rounds = directions.shape
     value = np.empty(n_rounds, directions.dtype)

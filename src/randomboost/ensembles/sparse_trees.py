@@ -7,21 +7,21 @@ directions in use, the leaf of every tree, then the leaves' classes, added to th
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+import scipy.sparse as sp
+from numpy.typing import DTypeLike, NDArray
 
 from ..projections.directions import Directions, project
 from ..projections.projection_arrays import directions_from_arrays, directions_to_arrays
 from ..runtime.checked_arrays import Arrays, Taken, floats, ints, need, need_tree, pieces
-from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
 from ..trees.leaves import Leaves
-from ..trees.sparse_scores import Prior, exponential, make_prior
+from ..trees.sparse_scores import Prior, make_prior
+from . import tree_walk
 from .base import Ensemble, ModelShape, as_shares
 from .plain_tables import PlainTables, TreeTable
 
@@ -42,7 +42,6 @@ _FIELDS = [
 _STATE = ("due", "earned", "tries", "known", "usual")  # rows of a trainer's state
 _ROWS = 256  # rows that go through the trees together
 _TREES = 16  # trees whose leaves are found together where all rows go through one tree at a time
-_TILE = 16  # rows whose scores are copied together
 _WORTH = 200  # trees times rows from which on threads share the work: one block at least
 
 
@@ -68,140 +67,6 @@ class SparseTree(NamedTuple):
     left: NDArray[np.int32]
     gains: NDArray[np.float32]
     leaves: Leaves
-
-
-@kernel
-def _walk(values, columns, limits, children, root, leaves, active, nodes):
-    """Fill in the leaf of every row of a block; ``children`` of a leaf is -1 - its number."""
-    n = values.shape[1]
-    for i in range(n):
-        active[i] = i
-        nodes[i] = root
-    if children[root] < 0:
-        for i in range(n):
-            leaves[i] = -1 - children[root]
-        return
-    while n > 0:
-        kept = 0
-        for e in range(n):
-            i = active[e]
-            node = np.uint64(nodes[e])
-            right = values[np.uint64(columns[node]), np.uint64(i)] > limits[node]
-            child = children[node] + (1 if right else 0)
-            down = children[np.uint64(child)]
-            leaves[i] = -1 - down  # right once the row is at a leaf
-            active[kept] = i
-            nodes[kept] = child
-            kept += 1 if down >= 0 else 0
-        n = kept
-
-
-@kernel
-def _find_leaves(values, columns, limits, children, roots, leaves):
-    """Fill in the leaf of every row (second axis) in every tree."""
-    active = np.empty(values.shape[1], np.int64)
-    nodes = np.empty(values.shape[1], np.int64)
-    for t in range(len(roots)):
-        _walk(values, columns, limits, children, roots[t], leaves[t], active, nodes)
-
-
-@kernel
-def _add_leaves(leaves, i, starts, classes, steps, units, scores):
-    """Add the leaves of a row to its scores."""
-    for t in range(len(units)):
-        leaf = np.uint64(leaves[t, i])
-        unit = units[t]
-        for e in range(np.uint64(starts[leaf]), np.uint64(starts[leaf + np.uint64(1)])):
-            scores[np.uint64(classes[e])] += np.float32(steps[e]) * unit
-
-
-@kernel
-def _fill_scores(leaves, starts, classes, steps, units, prior, begin, out):
-    """Scores of the rows of a block, all classes."""
-    tile = np.empty((_TILE, len(prior)), np.float32)
-    n = leaves.shape[1]
-    for first in range(0, n, _TILE):
-        last = min(first + _TILE, n)
-        for i in range(first, last):
-            scores = tile[i - first]
-            for r in range(len(prior)):
-                scores[r] = prior[r]
-            _add_leaves(leaves, i, starts, classes, steps, units, scores)
-        for r in range(len(prior)):
-            for i in range(first, last):
-                out[r, begin + i] = tile[i - first, r]
-
-
-@kernel
-def _add_touched(leaves, i, starts, classes, steps, units, prior, stamp, stamps, scores, touched):
-    """Scores of the classes that a row's leaves touch; return how many there are."""
-    n = 0
-    for t in range(len(units)):
-        leaf = np.uint64(leaves[t, i])
-        unit = units[t]
-        for e in range(np.uint64(starts[leaf]), np.uint64(starts[leaf + np.uint64(1)])):
-            r = np.uint64(classes[e])
-            old = stamps[r] == stamp
-            stamps[r] = stamp
-            touched[n] = r
-            n += 0 if old else 1
-            scores[r] = (scores[r] if old else prior[r]) + np.float32(steps[e]) * unit
-    return n
-
-
-@kernel
-def _insert(r, score, labels, scores, n):
-    """Insert a class into the best ones, by falling score, then rising class; return how many."""
-    place = n
-    while place > 0 and (
-        scores[place - 1] < score or (scores[place - 1] == score and labels[place - 1] > r)
-    ):
-        place -= 1
-    if place == len(labels):
-        return n
-    last = min(n, len(labels) - 1)
-    for e in range(last, place, -1):
-        labels[e], scores[e] = labels[e - 1], scores[e - 1]
-    labels[place], scores[place] = r, score
-    return min(n + 1, len(labels))
-
-
-@kernel
-def _fill_best(
-    leaves, starts, classes, steps, units, prior, shares, order, begin, labels, tops, normalisers
-):
-    """Best classes of the rows of a block, and the logarithm of the sum of ``exp(score)``."""
-    n_classes = len(prior)
-    stamps = np.full(n_classes, -1, np.int64)
-    scores = np.empty(n_classes, np.float32)
-    touched = np.empty(n_classes + 1, np.int64)
-    for i in range(leaves.shape[1]):
-        n = _add_touched(
-            leaves, i, starts, classes, steps, units, prior, i, stamps, scores, touched
-        )
-        label, top = labels[begin + i], tops[begin + i]
-        found = 0
-        peak = prior[order[0]]
-        for e in range(n):
-            r = touched[e]
-            peak = max(peak, scores[r])
-            if found < len(label) or scores[r] >= top[found - 1]:
-                found = _insert(r, scores[r], label, top, found)
-        more = 0
-        for e in range(n_classes):
-            r = order[e]
-            if more == len(label) or (found == len(label) and prior[r] < top[found - 1]):
-                break
-            if stamps[r] != i:
-                found = _insert(r, prior[r], label, top, found)
-                more += 1
-        total, others = 0.0, 1.0
-        for e in range(n):
-            total += exponential(scores[touched[e]] - peak)
-            others -= shares[touched[e]]
-        if n < n_classes:
-            total += max(others, 0.0) * math.exp(-np.float64(peak))
-        normalisers[begin + i] = peak + math.log(total)
 
 
 def _split_flags(taken: Taken, sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -379,7 +244,9 @@ class SparseTrees(Ensemble):
         else:
             values = project(X, self._along, team)
         limits = self.thresholds.astype(values.dtype, copy=False)
-        _find_leaves(values, self._places, limits, self._children, self.starts[:-1], leaves)
+        tree_walk.find_leaves(
+            values, self._places, limits, self._children, self.starts[:-1], leaves
+        )
         return leaves
 
     def _blocks(self, X: Any, work: Any, team: ThreadTeam) -> None:
@@ -405,7 +272,7 @@ class SparseTrees(Ensemble):
         out = np.empty((self.n_classes, X.shape[0]), dtype=np.float32)
 
         def work(begin: int, leaves: NDArray) -> None:
-            _fill_scores(leaves, *self._entries, self.prior, begin, out)
+            tree_walk.fill_scores(leaves, *self._entries, self.prior, begin, out)
 
         self._blocks(X, work, team)
         return out
@@ -436,25 +303,76 @@ class SparseTrees(Ensemble):
             part._blocks(X, work, team)
             yield from places - part._leaf_ranges[:-1, None].astype(np.int32)
 
+    def _blocks_with_room(self, X: Any, work: Any, team: ThreadTeam) -> None:
+        """Call ``work(begin, leaves, room)`` for blocks of rows; a thread keeps its room."""
+        n_rooms = min(team.n_threads, -(-X.shape[0] // _ROWS))
+        rooms = [tree_walk.make_room(self.prior) for _ in range(n_rooms)]
+
+        def block(begin: int, leaves: NDArray) -> None:
+            room = rooms.pop()
+            work(begin, leaves, room)
+            rooms.append(room)
+
+        self._blocks(X, block, team)
+
+    def _tempered(self, scale: float) -> tuple[Any, ...]:
+        """Return what the kernels need of the prior for ``softmax(scale F)``."""
+        return self.prior, self._prior.order, *self._prior.tempered(scale), float(scale)
+
+    def _best(
+        self, X: Any, n: int, scale: float, normalisers: NDArray, team: ThreadTeam
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Return the n best classes and their scores; fill in normalisers unless there are none."""
+        labels = np.empty((X.shape[0], n), dtype=np.int64)
+        tops = np.empty((X.shape[0], n), dtype=np.float32)
+        prior = self._tempered(scale)
+
+        def work(begin: int, leaves: NDArray, room: tree_walk.Room) -> None:
+            tree_walk.fill_best(
+                leaves, *self._entries, *prior, room, begin, labels, tops, normalisers
+            )
+
+        self._blocks_with_room(X, work, team)
+        return labels, tops
+
+    def best(self, X: Any, team: ThreadTeam) -> NDArray[np.int64]:
+        """Return the class with the largest score."""
+        return self._best(X, 1, 1.0, np.empty(0), team)[0][:, 0]
+
     def top(
         self, X: Any, n: int, scale: float, team: ThreadTeam
     ) -> tuple[NDArray[np.int64], NDArray]:
         """Return the n most probable classes and their probabilities, the most probable first."""
-        if scale != 1.0:
-            return super().top(X, n, scale, team)
-        n = min(n, self.n_classes)
-        labels = np.empty((X.shape[0], n), dtype=np.int64)
-        tops = np.empty((X.shape[0], n), dtype=np.float32)
         normalisers = np.empty(X.shape[0])
+        labels, tops = self._best(X, min(n, self.n_classes), scale, normalisers, team)
+        return labels, np.exp(scale * tops.astype(np.float64) - normalisers[:, None])
 
-        def work(begin: int, leaves: NDArray) -> None:
-            _fill_best(
-                leaves, *self._entries, self.prior, self._prior.shares, self._prior.order, begin,
-                labels, tops, normalisers,
-            )  # fmt: skip
+    def touched_probabilities(
+        self, X: Any, scale: float, dtype: DTypeLike, team: ThreadTeam
+    ) -> sp.csr_array:
+        """Return the probabilities of the classes that a leaf of the row touches.
 
-        self._blocks(X, work, team)
-        return labels, np.exp(tops - normalisers[:, None])
+        Rows go through the trees twice: to count those classes, and to fill in probabilities.
+        """
+        ends = np.zeros(X.shape[0] + 1, dtype=np.int64)
+
+        def count(begin: int, leaves: NDArray, room: tree_walk.Room) -> None:
+            tree_walk.count_touched(leaves, self.leaf_starts, self.classes, room, begin, ends[1:])
+
+        self._blocks_with_room(X, count, team)
+        ends = np.cumsum(ends)
+        ends = ends.astype(np.int32 if ends[-1] < 2**31 else np.int64)
+        classes = np.empty(ends[-1], dtype=ends.dtype)
+        probabilities = np.empty(ends[-1], dtype=dtype)
+        prior = self._tempered(scale)
+
+        def fill(begin: int, leaves: NDArray, room: tree_walk.Room) -> None:
+            tree_walk.fill_probabilities(
+                leaves, *self._entries, *prior, room, begin, ends, classes, probabilities
+            )
+
+        self._blocks_with_room(X, fill, team)
+        return sp.csr_array((probabilities, classes, ends), shape=(X.shape[0], self.n_classes))
 
     def importances(self, n_features: int) -> NDArray:
         """Return the share of every feature in what the splits gained."""

@@ -22,7 +22,10 @@ _GRAIN = 1_000_000  # votes below which a second thread does not pay
 
 
 @kernel
-def _add_votes(X, columns, thresholds, left, right, scores, start, stop):
+def _add_votes(
+    X: NDArray, columns: NDArray, thresholds: NDArray, left: NDArray, right: NDArray,
+    scores: NDArray, start: int, stop: int,
+) -> None:  # fmt: skip
     """Add the votes of all stumps to ``scores[start:stop]``, round by round."""
     for i in range(start, stop):
         row = X[i]

@@ -156,9 +156,9 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
             return self._as_labels(self.decision_function(X))
         X = self._prepared(X)
         with ThreadTeam(resolve_threads(self.n_jobs) if X.shape[0] > 64 else 1) as team:
-            return self.classes_[self.model_.ensemble.top(X, 1, 1.0, team)[0][:, 0]]
+            return self.classes_[self.model_.ensemble.best(X, team)]
 
-    def predict_proba(self, X: Any) -> NDArray:
+    def predict_proba(self, X: Any, *, sparse_output: bool = False) -> Any:
         """Return class probabilities, ``softmax(s F)``.
 
         The factor s belongs to the loss: 2 for the exponential loss, 1 for all others. It makes
@@ -171,13 +171,25 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             Data.
+        sparse_output : bool, default=False
+            Return a sparse array. That of `RandomBoostClassifier` has the probabilities of the
+            classes that a leaf of the sample touches, however many classes there are, and no
+            dense array is made. All other classes share what a row lacks to 1, in proportion to
+            their weights in the training data. Other classifiers have all probabilities in it.
 
         Returns
         -------
-        ndarray of shape (n_samples, n_classes)
+        ndarray or scipy.sparse.csr_array of shape (n_samples, n_classes)
             Probabilities in the order of `classes_`.
         """
-        return self._as_probabilities(self.decision_function(X))
+        if not sparse_output:
+            return self._as_probabilities(self.decision_function(X))
+        X = self._prepared(X)
+        model = self.model_
+        with ThreadTeam(resolve_threads(self.n_jobs) if X.shape[0] > 64 else 1) as team:
+            return model.ensemble.touched_probabilities(
+                X, model.probability_scale, model.inputs.dtype, team
+            )
 
     def predict_topk(self, X: Any, n: int = 5) -> tuple[NDArray, NDArray]:
         """Return the n most probable classes of every sample, the most probable first.

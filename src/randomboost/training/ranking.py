@@ -32,7 +32,7 @@ _BYTES_A_POINT = 56  # scores, signed weights and what a search makes of them
 
 
 @kernel
-def _is_truth(outputs, y):
+def _is_truth(outputs: NDArray, y: NDArray) -> bool:
     """Whether the outputs are +1 for every true class and -1 for all others."""
     for r in range(outputs.shape[0]):
         for i in range(outputs.shape[1]):
@@ -42,7 +42,7 @@ def _is_truth(outputs, y):
 
 
 @kernel
-def _add_weighted(scores, outputs, weight, start, stop):
+def _add_weighted(scores: NDArray, outputs: NDArray, weight: float, start: int, stop: int) -> None:
     """Add the weighted outputs to the scores of some classes."""
     for r in range(start, stop):
         for i in range(scores.shape[1]):

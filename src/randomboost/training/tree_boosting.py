@@ -173,7 +173,7 @@ def direction_counts(settings: SketchSettings, n_samples: int, n_features: int) 
 
 
 @kernel
-def _transpose(coded, bins, first_column, first, last):
+def _transpose(coded: NDArray, bins: NDArray, first_column: int, first: int, last: int) -> None:
     """Copy bins (directions, samples) to columns of (samples, directions)."""
     for begin in range(first, last, _TILE):
         end = min(begin + _TILE, last)

@@ -38,9 +38,10 @@ _LEFT_SALT, _RIGHT_SALT = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D19
 
 @kernel
 def _search_pieces(
-    bins, rows, words, nodes, keys, totals, rules, directions, n_drawn, n_bins, first_node, work,
-    pieces, results,
-):  # fmt: skip
+    bins: NDArray, rows: NDArray, words: NDArray, nodes: NDArray, keys: NDArray, totals: NDArray,
+    rules: NDArray, directions: NDArray, n_drawn: int, n_bins: int, first_node: int, work: NDArray,
+    pieces: NDArray, results: NDArray,
+) -> None:  # fmt: skip
     """Search pieces of work (node, directions) of a range; the best of every node is noted.
 
     ``work[e]`` is the first piece of node ``first_node + e``.
@@ -66,7 +67,7 @@ def _search_pieces(
 
 
 @kernel
-def _part_node(bins, rows, words, node):
+def _part_node(bins: NDArray, rows: NDArray, words: NDArray, node: NDArray) -> None:
     """Move the samples of a node to its children, into the other half of the memory."""
     side = node[_DEPTH] & 1
     cut = np.uint8(node[_CUT])
@@ -90,7 +91,7 @@ def _part_node(bins, rows, words, node):
 
 
 @kernel
-def _sum_up(words, begin, end, totals):
+def _sum_up(words: NDArray, begin: int, end: int, totals: NDArray) -> None:
     """Totals of the words of some samples."""
     for plane in range(len(totals)):
         for j in range(WORDS):
@@ -101,7 +102,10 @@ def _sum_up(words, begin, end, totals):
 
 
 @kernel
-def _part_nodes(bins, rows, words, nodes, keys, totals, chosen, n_before, first, last):
+def _part_nodes(
+    bins: NDArray, rows: NDArray, words: NDArray, nodes: NDArray, keys: NDArray, totals: NDArray,
+    chosen: NDArray, n_before: int, first: int, last: int,
+) -> None:  # fmt: skip
     """Split some of the chosen nodes: their samples, and what is known of their children."""
     for e in range(first, last):
         node = chosen[e]
@@ -128,7 +132,7 @@ def _part_nodes(bins, rows, words, nodes, keys, totals, chosen, n_before, first,
 
 
 @kernel
-def _choose(nodes, gains, n_nodes, max_leaves, chosen):
+def _choose(nodes: NDArray, gains: NDArray, n_nodes: int, max_leaves: int, chosen: NDArray) -> int:
     """Choose the leaves to split next, the better half; return how many."""
     n_open = 0
     candidates = np.empty(n_nodes, np.int64)
@@ -147,7 +151,10 @@ def _choose(nodes, gains, n_nodes, max_leaves, chosen):
 
 
 @kernel
-def _note_results(nodes, gains, totals, results, first, last, rules):
+def _note_results(
+    nodes: NDArray, gains: NDArray, totals: NDArray, results: NDArray, first: int, last: int,
+    rules: NDArray,
+) -> None:  # fmt: skip
     """Note the best cuts of nodes; ``results`` has a row a thread, in the order of directions."""
     for node in range(first, last):
         best = results[0, node - first]
@@ -169,7 +176,10 @@ def _note_results(nodes, gains, totals, results, first, last, rules):
 
 
 @kernel
-def _lay_out_work(nodes, first, last, rules, max_depth, n_drawn, work):
+def _lay_out_work(
+    nodes: NDArray, first: int, last: int, rules: NDArray, max_depth: int, n_drawn: int,
+    work: NDArray,
+) -> None:  # fmt: skip
     """Fill in the first piece of work of every node; nodes that cannot be split have none."""
     pieces = (n_drawn + _PIECE - 1) // _PIECE
     n = 0
@@ -185,9 +195,10 @@ def _lay_out_work(nodes, first, last, rules, max_depth, n_drawn, work):
 
 @kernel
 def _grow_alone(
-    bins, rows, words, nodes, keys, totals, gains, rules, directions, n_drawn, n_bins, max_leaves,
-    max_depth,
-):  # fmt: skip
+    bins: NDArray, rows: NDArray, words: NDArray, nodes: NDArray, keys: NDArray, totals: NDArray,
+    gains: NDArray, rules: NDArray, directions: NDArray, n_drawn: int, n_bins: int, max_leaves: int,
+    max_depth: int,
+) -> int:  # fmt: skip
     """Grow a whole tree; return its number of nodes."""
     chosen = np.empty(max_leaves, np.int64)
     work = np.empty(2 * max_leaves, np.int64)

@@ -21,7 +21,10 @@ _LARGEST_STEP_NUMBER = 32767  # of a quantised value
 
 
 @kernel
-def find_leaves(bins, columns, cuts, left, numbers, leaves, first, last):
+def find_leaves(
+    bins: NDArray, columns: NDArray, cuts: NDArray, left: NDArray, numbers: NDArray,
+    leaves: NDArray, first: int, last: int,
+) -> None:  # fmt: skip
     """Fill in the number of the leaf that every sample comes to."""
     for i in range(first, last):
         node = np.int64(0)
@@ -32,7 +35,10 @@ def find_leaves(bins, columns, cuts, left, numbers, leaves, first, last):
 
 
 @kernel
-def _derive(scores, n, peak, inverse, scale, p, gradients, hessians):
+def _derive(
+    scores: NDArray, n: int, peak: np.float32, inverse: np.float32, scale: np.float32, p: NDArray,
+    gradients: NDArray, hessians: NDArray,
+) -> None:  # fmt: skip
     """Probabilities of a sample's classes; gradients and hessians in units."""
     for t in range(n):
         p[t] = exponential(scores[t] - peak) * inverse
@@ -42,7 +48,10 @@ def _derive(scores, n, peak, inverse, scale, p, gradients, hessians):
 
 
 @kernel
-def _take_off(classes, n, z, scale, shares, gradients, hessians):
+def _take_off(
+    classes: NDArray, n: int, z: np.float32, scale: np.float32, shares: NDArray, gradients: NDArray,
+    hessians: NDArray,
+) -> None:  # fmt: skip
     """Take off what a sample's classes would have if they were not touched."""
     for t in range(n):
         p = shares[classes[t]] * z
@@ -51,13 +60,15 @@ def _take_off(classes, n, z, scale, shares, gradients, hessians):
 
 
 @kernel
-def _add(sums, amounts, n):
+def _add(sums: NDArray, amounts: NDArray, n: int) -> None:
     for t in range(n):
         sums[t] += amounts[t]
 
 
 @kernel
-def _touch(r, stamp, stamps, sums_g, sums_h, touched, n):
+def _touch(
+    r: int, stamp: int, stamps: NDArray, sums_g: NDArray, sums_h: NDArray, touched: NDArray, n: int
+) -> int:
     """Note that a class is one of a leaf; return how many there are."""
     if stamps[r] != stamp:
         stamps[r] = stamp
@@ -69,7 +80,10 @@ def _touch(r, stamp, stamps, sums_g, sums_h, touched, n):
 
 
 @kernel
-def _scatter(classes, count, gradients, hessians, stamp, stamps, sums_g, sums_h, touched, n):
+def _scatter(
+    classes: NDArray, count: int, gradients: NDArray, hessians: NDArray, stamp: int,
+    stamps: NDArray, sums_g: NDArray, sums_h: NDArray, touched: NDArray, n: int,
+) -> int:  # fmt: skip
     """Add the gradients and hessians of a sample; return how many classes a leaf has now."""
     for t in range(np.uint64(count)):
         r = np.uint64(classes[t])
@@ -84,9 +98,11 @@ def _scatter(classes, count, gradients, hessians, stamp, stamps, sums_g, sums_h,
 
 @kernel
 def _sum_leaf(
-    rows, classes, values, counts, y, weight, normalisers, shares, floor, stamp, stamps, sums_g,
-    sums_h, touched, n, room, rest,
-):  # fmt: skip
+    rows: NDArray, classes: NDArray, values: NDArray, counts: NDArray, y: NDArray, weight: NDArray,
+    normalisers: NDArray, shares: NDArray, floor: np.float32, stamp: int, stamps: NDArray,
+    sums_g: NDArray, sums_h: NDArray, touched: NDArray, n: int,
+    room: tuple[NDArray, NDArray, NDArray], rest: NDArray,
+) -> int:  # fmt: skip
     """Sum up gradients and hessians of a leaf's samples, less those of untouched classes.
 
     ``rest`` are the sums of z and z**2 that make up for them. Returns the number of classes that
@@ -126,14 +142,18 @@ def _sum_leaf(
 
 
 @kernel
-def _step(share, z, zz, sum_g, sum_h):
+def _step(share: float, z: float, zz: float, sum_g: int, sum_h: int) -> tuple[float, float]:
     """Gradient and hessian of a class."""
     g = share * z + sum_g / _UNIT
     return g, max(share * z - share * share * zz + sum_h / _UNIT, 0.0)
 
 
 @kernel
-def _choose_classes(touched, n, stamp, stamps, sums_g, sums_h, rest, shares, order, rules, room):
+def _choose_classes(
+    touched: NDArray, n: int, stamp: int, stamps: NDArray, sums_g: NDArray, sums_h: NDArray,
+    rest: NDArray, shares: NDArray, order: NDArray, rules: NDArray,
+    room: tuple[NDArray, NDArray, NDArray],
+) -> int:  # fmt: skip
     """Fill in the classes that may be kept, their gains and steps; return how many."""
     ridge, most = rules[0], np.int64(rules[2])
     candidates, gains, steps = room
@@ -168,10 +188,12 @@ def _choose_classes(touched, n, stamp, stamps, sums_g, sums_h, rest, shares, ord
 
 @kernel
 def _make_leaf(
-    touched, n, stamp, stamps, sums_g, sums_h, rest, shares, order, rules, room, out_r, out_v
-):
+    touched: NDArray, n: int, stamp: int, stamps: NDArray, sums_g: NDArray, sums_h: NDArray,
+    rest: NDArray, shares: NDArray, order: NDArray, rules: NDArray,
+    room: tuple[NDArray, NDArray, NDArray], out_r: NDArray, out_v: NDArray,
+) -> int:  # fmt: skip
     """Choose the classes of a leaf and their steps; return how many."""
-    rate, most = rules[1], np.int64(rules[2])
+    rate, most = rules[1], int(rules[2])
     candidates, gains, steps = room
     n = _choose_classes(touched, n, stamp, stamps, sums_g, sums_h, rest, shares, order, rules, room)
     least = 0.0
@@ -195,8 +217,10 @@ def _make_leaf(
 
 @kernel
 def _find_gains(
-    touched, n, n_inner, inner_g, inner_h, inner_rest, sums_g, sums_h, rest, shares, rules, gains
-):
+    touched: NDArray, n: int, n_inner: int, inner_g: NDArray, inner_h: NDArray, inner_rest: NDArray,
+    sums_g: NDArray, sums_h: NDArray, rest: NDArray, shares: NDArray, rules: NDArray,
+    gains: NDArray,
+) -> None:  # fmt: skip
     """Fill in what the step learnt from a leaf's first samples gains on them, and on others."""
     ridge, rate = rules[0], rules[1]
     z, zz = inner_rest[0] / _UNIT, inner_rest[1] / _UNIT
@@ -216,9 +240,11 @@ def _find_gains(
 
 @kernel
 def _make_leaves(
-    rows, starts, middles, classes, values, counts, y, weight, normalisers, shares, order, rules,
-    sizes, gains, out_classes, out_values, first, last,
-):  # fmt: skip
+    rows: NDArray, starts: NDArray, middles: NDArray, classes: NDArray, values: NDArray,
+    counts: NDArray, y: NDArray, weight: NDArray, normalisers: NDArray, shares: NDArray,
+    order: NDArray, rules: NDArray, sizes: NDArray, gains: NDArray, out_classes: NDArray,
+    out_values: NDArray, first: int, last: int,
+) -> None:  # fmt: skip
     """Make the vectors of some leaves."""
     n_classes = len(shares)
     stamps = np.full(n_classes, -1, np.int64)
@@ -257,7 +283,9 @@ def _make_leaves(
 
 
 @kernel
-def _sort_by_leaf(leaves, taken, n_leaves, starts, middles, out):
+def _sort_by_leaf(
+    leaves: NDArray, taken: NDArray, n_leaves: int, starts: NDArray, middles: NDArray, out: NDArray
+) -> None:
     """Put samples into the order of their leaves, in each those that are taken first."""
     starts[:] = 0
     middles[:] = 0

@@ -24,9 +24,11 @@ _LEAST_TRACE = np.float32(1e-6)  # of the hessian of a sample
 
 @kernel
 def _sketch(
-    classes, values, counts, y, weight, shares, top_prior, matrix, offset, square,
-    normalisers, gradients, curvatures, losses, first, last,
-):  # fmt: skip
+    classes: NDArray, values: NDArray, counts: NDArray, y: NDArray, weight: NDArray,
+    shares: NDArray, top_prior: np.float32, matrix: NDArray, offset: NDArray, square: np.float32,
+    normalisers: NDArray, gradients: NDArray, curvatures: NDArray, losses: NDArray, first: int,
+    last: int,
+) -> None:  # fmt: skip
     """Softmax, sketched gradients, curvature and loss of samples.
 
     ``offset`` is the sum of ``shares[r] * matrix[r]`` and ``square`` that of the squared shares.
@@ -159,7 +161,7 @@ def sketch(
 
 
 @kernel
-def _total_sizes(gradients, curvatures, rows):
+def _total_sizes(gradients: NDArray, curvatures: NDArray, rows: NDArray) -> tuple[float, float]:
     """Largest sum of absolute sketches, and the sum of curvatures, of some samples."""
     sums = np.zeros(gradients.shape[1])
     curvature = 0.0
@@ -172,7 +174,10 @@ def _total_sizes(gradients, curvatures, rows):
 
 
 @kernel
-def _pack(gradients, curvatures, rows, factor_g, factor_h, words, first, last):
+def _pack(
+    gradients: NDArray, curvatures: NDArray, rows: NDArray, factor_g: float, factor_h: float,
+    words: NDArray, first: int, last: int,
+) -> None:  # fmt: skip
     """Round the sketches of some samples to whole numbers and pack them into words."""
     q = gradients.shape[1]
     for e in range(first, last):

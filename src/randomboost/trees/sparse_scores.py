@@ -29,7 +29,7 @@ _ROUNDING = 1e-6  # by which the logarithm of a sum of shares in single precisio
 
 
 @kernel
-def exponential(x):
+def exponential(x: np.float32) -> np.float32:
     """``exp(x)`` for x <= 0 in single precision, by operations that are the same everywhere."""
     x = max(x, _LEAST_EXPONENT)
     whole = np.float32(math.floor(x * _LOG2_E + np.float32(0.5)))
@@ -61,6 +61,14 @@ class Prior(NamedTuple):
     scores: NDArray[np.float32]
     shares: NDArray[np.float32]
     order: NDArray[np.int64]
+
+    def tempered(self, scale: float) -> tuple[NDArray[np.float32], float]:
+        """Return the shares of ``softmax(scale * scores)``, and the logarithm of their divisor."""
+        if scale == 1.0:
+            return self.shares, 0.0
+        exact = scale * self.scores.astype(np.float64)
+        divisor = exact.max() + math.log(np.exp(exact - exact.max()).sum())
+        return np.exp(exact - divisor).astype(np.float32), divisor
 
 
 def make_prior(scores: NDArray) -> Prior:
@@ -180,7 +188,10 @@ class SparseScores:
 
 
 @kernel
-def _count_touched(classes, counts, n_classes, leaves, starts, new, needed, first, last):
+def _count_touched(
+    classes: NDArray, counts: NDArray, n_classes: int, leaves: NDArray, starts: NDArray,
+    new: NDArray, needed: NDArray, first: int, last: int,
+) -> None:  # fmt: skip
     """Count the touched classes of samples when their leaf is added."""
     for i in range(first, last):
         begin, end = starts[leaves[i]], starts[leaves[i] + 1]
@@ -200,7 +211,9 @@ def _count_touched(classes, counts, n_classes, leaves, starts, new, needed, firs
 
 
 @kernel
-def _add_to_known(mine, scores, n, new, amounts, begin, end):
+def _add_to_known(
+    mine: NDArray, scores: NDArray, n: int, new: NDArray, amounts: NDArray, begin: int, end: int
+) -> bool:
     """Add a leaf to the classes that a sample has already; return whether there are others."""
     missing = False
     a = 0
@@ -215,7 +228,10 @@ def _add_to_known(mine, scores, n, new, amounts, begin, end):
 
 
 @kernel
-def _insert(mine, scores, n, new, amounts, begin, end, prior, room_r, room_v):
+def _insert(
+    mine: NDArray, scores: NDArray, n: int, new: NDArray, amounts: NDArray, begin: int, end: int,
+    prior: NDArray, room_r: NDArray, room_v: NDArray,
+) -> int:  # fmt: skip
     """Insert the classes of a leaf that a sample does not have yet; return how many it has now."""
     a = 0
     n_out = 0
@@ -235,7 +251,10 @@ def _insert(mine, scores, n, new, amounts, begin, end, prior, room_r, room_v):
 
 
 @kernel
-def _merge(classes, values, counts, prior, leaves, starts, new, amounts, first, last):
+def _merge(
+    classes: NDArray, values: NDArray, counts: NDArray, prior: NDArray, leaves: NDArray,
+    starts: NDArray, new: NDArray, amounts: NDArray, first: int, last: int,
+) -> None:  # fmt: skip
     """Add the vectors of leaves to the lists of samples."""
     room_r = np.empty(classes.shape[1], classes.dtype)
     room_v = np.empty(classes.shape[1], np.float32)
@@ -250,10 +269,13 @@ def _merge(classes, values, counts, prior, leaves, starts, new, amounts, first, 
 
 
 @kernel
-def _find_best(classes, values, counts, prior, order, out, first, last):
+def _find_best(
+    classes: NDArray, values: NDArray, counts: NDArray, prior: NDArray, order: NDArray,
+    out: NDArray, first: int, last: int,
+) -> None:  # fmt: skip
     """Class of the largest score; the lowest class number where several have it."""
     for i in range(first, last):
-        best = -1
+        best = np.int64(-1)
         top = np.float32(-np.inf)
         for e in range(counts[i]):
             if values[i, e] > top:
@@ -273,7 +295,10 @@ def _find_best(classes, values, counts, prior, order, out, first, last):
 
 
 @kernel(fastmath={"reassoc"})
-def softmax_row(classes, values, n, shares, top_prior, powers):
+def softmax_row(
+    classes: NDArray, values: NDArray, n: int, shares: NDArray, top_prior: np.float32,
+    powers: NDArray,
+) -> tuple[np.float32, np.float32, np.float32]:  # fmt: skip
     """Fill in ``exp(F - peak)`` of the touched classes.
 
     Returns
@@ -301,7 +326,10 @@ def softmax_row(classes, values, n, shares, top_prior, powers):
 
 
 @kernel
-def _add_losses(classes, values, counts, y, prior_scores, shares, top_prior, losses, first, last):
+def _add_losses(
+    classes: NDArray, values: NDArray, counts: NDArray, y: NDArray, prior_scores: NDArray,
+    shares: NDArray, top_prior: np.float32, losses: NDArray, first: int, last: int,
+) -> None:  # fmt: skip
     """Cross-entropy of samples."""
     powers = np.empty(classes.shape[1], np.float32)
     for i in range(first, last):

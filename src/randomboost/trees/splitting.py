@@ -8,6 +8,7 @@ plane; what does not fit into the first plane is in further ones.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..runtime.compiling import kernel
 from ..runtime.random_stream import scrambled
@@ -16,6 +17,8 @@ WORDS = 4  # words of a plane
 TOGETHER = 8  # directions whose histograms are filled together
 _BLOCK = 1024  # samples whose bins are gathered together
 _NONE = -1
+_CutRoom = tuple[NDArray, NDArray, NDArray, NDArray]
+Room = tuple[NDArray, NDArray, NDArray, NDArray, _CutRoom]  # what a search works with
 _SMALL = 2  # a node with at most so many samples a bin and plane has the bins in use noted
 _SALT = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.int64(32)
@@ -26,25 +29,27 @@ for _place in range(64):
 
 
 @kernel
-def packed(upper, lower):
+def packed(upper: int, lower: int) -> np.int64:
     """Put two whole numbers into one word, so that sums of words are sums of both."""
     return (np.int64(upper) << _HALF) + np.int64(lower)
 
 
 @kernel
-def lower_half(word):
+def lower_half(word: np.int64) -> np.int64:
     """Return the lower number of a word, |number| < 2**31."""
     return (word << _HALF) >> _HALF
 
 
 @kernel
-def upper_half(word):
+def upper_half(word: np.int64) -> np.int64:
     """Return the upper number of a word."""
     return (word - lower_half(word)) >> _HALF
 
 
 @kernel
-def _gather(bins, columns, rows, begin, end, local):
+def _gather(
+    bins: NDArray, columns: NDArray, rows: NDArray, begin: int, end: int, local: NDArray
+) -> None:
     """Copy the bins of some samples along some directions, (direction, sample)."""
     for p in range(np.uint64(begin), np.uint64(end)):
         of_row = bins[np.uint64(rows[p])]
@@ -53,7 +58,7 @@ def _gather(bins, columns, rows, begin, end, local):
 
 
 @kernel
-def _fill(bins, histogram, words, begin, end):
+def _fill(bins: NDArray, histogram: NDArray, words: NDArray, begin: int, end: int) -> None:
     """Add samples to the histogram of one direction."""
     for p in range(np.uint64(begin), np.uint64(end)):
         b = np.uint64(bins[p - np.uint64(begin)])
@@ -64,7 +69,10 @@ def _fill(bins, histogram, words, begin, end):
 
 
 @kernel
-def _fill_four(bins1, bins2, bins3, bins4, h1, h2, h3, h4, words, begin, end):
+def _fill_four(
+    bins1: NDArray, bins2: NDArray, bins3: NDArray, bins4: NDArray, h1: NDArray, h2: NDArray,
+    h3: NDArray, h4: NDArray, words: NDArray, begin: int, end: int,
+) -> None:  # fmt: skip
     """Add samples to the histograms of four directions."""
     for p in range(np.uint64(begin), np.uint64(end)):
         e = p - np.uint64(begin)
@@ -91,7 +99,10 @@ def _fill_four(bins1, bins2, bins3, bins4, h1, h2, h3, h4, words, begin, end):
 
 
 @kernel
-def _fill_all(bins, columns, rows, words, begin, end, local, histograms):
+def _fill_all(
+    bins: NDArray, columns: NDArray, rows: NDArray, words: NDArray, begin: int, end: int,
+    local: NDArray, histograms: NDArray,
+) -> None:  # fmt: skip
     """Fill the histograms (direction, plane) of a node, a block of its samples at a time."""
     n = len(columns)
     for first in range(begin, end, _BLOCK):
@@ -113,7 +124,7 @@ def _fill_all(bins, columns, rows, words, begin, end, local, histograms):
 
 
 @kernel
-def _note_bins(bins, n_samples, noted, places):
+def _note_bins(bins: NDArray, n_samples: int, noted: NDArray, places: NDArray) -> int:
     """Fill in the places of the bins that are in use, rising; return how many there are."""
     for p in range(n_samples):
         b = np.uint64(bins[p])
@@ -131,7 +142,7 @@ def _note_bins(bins, n_samples, noted, places):
 
 
 @kernel
-def _sum_left(histogram, places, n, sums):
+def _sum_left(histogram: NDArray, places: NDArray, n: int, sums: NDArray) -> None:
     """Sum up the words left of every cut; clear the histogram."""
     w0 = w1 = w2 = w3 = np.int64(0)
     zero = np.int64(0)
@@ -150,7 +161,7 @@ def _sum_left(histogram, places, n, sums):
 
 
 @kernel
-def _add_squares(words, total, n, low, high):
+def _add_squares(words: NDArray, total: np.int64, n: int, low: NDArray, high: NDArray) -> None:
     """Add the squares of two sketches on both sides of every cut."""
     upper, lower = np.float64(upper_half(total)), np.float64(lower_half(total))
     for e in range(n):
@@ -160,7 +171,15 @@ def _add_squares(words, total, n, low, high):
 
 
 @kernel
-def _find_gains(words, total, n, rules, low, high, gains):
+def _find_gains(
+    words: NDArray,
+    total: np.int64,
+    n: int,
+    rules: NDArray,
+    low: NDArray,
+    high: NDArray,
+    gains: NDArray,
+) -> None:
     """Gain of every cut, from the words of curvature and count."""
     ridge, least = rules[0], rules[1]
     curvature, count = np.float64(upper_half(total)), np.float64(lower_half(total))
@@ -171,7 +190,10 @@ def _find_gains(words, total, n, rules, low, high, gains):
 
 
 @kernel
-def _try_direction(histograms, places, n, totals, rules, room, column, result):
+def _try_direction(
+    histograms: NDArray, places: NDArray, n: int, totals: NDArray, rules: NDArray, room: _CutRoom,
+    column: int, result: NDArray,
+) -> None:  # fmt: skip
     """Find the best cut of one direction; clear its histograms."""
     sums, low, high, gains = room
     for e in range(n):
@@ -193,7 +215,7 @@ def _try_direction(histograms, places, n, totals, rules, room, column, result):
 
 
 @kernel
-def draw_directions(key, directions, n_drawn, drawn):
+def draw_directions(key: np.uint64, directions: NDArray, n_drawn: int, drawn: NDArray) -> None:
     """Fill in `n_drawn` different directions out of a range, in rising order."""
     n = directions[1] - directions[0]
     taken = 0
@@ -212,7 +234,10 @@ def draw_directions(key, directions, n_drawn, drawn):
 
 
 @kernel
-def search_cuts(bins, rows, words, begin, end, totals, columns, rules, room, result):
+def search_cuts(
+    bins: NDArray, rows: NDArray, words: NDArray, begin: int, end: int, totals: NDArray,
+    columns: NDArray, rules: NDArray, room: Room, result: NDArray,
+) -> None:  # fmt: skip
     """Find the best cut of a node along some directions; ``result``: gain, direction, cut, left."""
     histograms, places, noted, local, rest = room
     n_bins = histograms.shape[2]
@@ -231,7 +256,7 @@ def search_cuts(bins, rows, words, begin, end, totals, columns, rules, room, res
 
 
 @kernel
-def make_room(n_planes, n_bins):
+def make_room(n_planes: int, n_bins: int) -> Room:
     """Arrays that a search works with."""
     places = np.empty(n_bins, np.int64)
     for b in range(n_bins):
