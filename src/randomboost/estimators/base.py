@@ -31,7 +31,6 @@ from ..preprocessing.scaling import StandardScaling
 from ..runtime.parallel import OneBlasThread, ThreadTeam, resolve_threads
 from ..runtime.progress import Progress
 from ..training.loop import History, Schedule, Trainer, TrainingData, finish, run
-from ..training.temperature import find_scale
 from .fitted import FittedClassifier
 from .parameters import (
     STOPPING,
@@ -42,18 +41,9 @@ from .parameters import (
     no_effect,
 )
 
-_WORTH_A_ROUND = 0.01  # share by which some rounds must lower the loss to be worth their cost
-_OVERTIME = (
-    3.0  # rounds after the lowest loss still lower the error; a temperature sets the loss right
-)
-_CHOSEN = "the rounds that a held-out part chose are done"
-_STILL_FALLING = (
-    "all rounds done, and the loss of a held-out part was still falling: raise n_estimators"
-)
-
 
 class Plan(NamedTuple):
-    """What is known of a fit before its rounds: their number, the scale of scores, a remark."""
+    """The number of rounds of a fit, the factor of the scores in probabilities, and a remark."""
 
     n_rounds: int
     scale: float
@@ -94,13 +84,13 @@ class BaseBoostingClassifier(FittedClassifier):
         """Whether to stop early, by the number of samples and whether X_val is given."""
         return self.early_stopping
 
-    def _max_rounds(self, n_samples: int) -> int:
+    def _max_rounds(self, data: TrainingData) -> int:
         """Return the largest number of rounds."""
         return self.n_estimators
 
-    def _selects_rounds(self, n_samples: int, given: bool) -> bool:
-        """Whether a held-out part chooses the number of rounds before a fit to all samples."""
-        return False
+    def _plan(self, data: TrainingData, plan: Plan, seed: int, team: ThreadTeam) -> Plan:
+        """Return the plan of a fit, which a look at the data may change."""
+        return plan
 
     def _validation_share(self, n_samples: int) -> float:
         """Return the share of the samples that is held out."""
@@ -186,7 +176,6 @@ class BaseBoostingClassifier(FittedClassifier):
         X_val, y_val, val_weight = self._check_validation_input(inputs, *validation)
         n_samples = len(labels)
         early = self._stops_early(n_samples, X_val is not None)
-        selects = self._selects_rounds(len(labels), X_val is not None)
         if early and X_val is None:
             parts = self._split(X, labels, sample_weight)
             X, X_val, labels, y_val, sample_weight, val_weight = parts
@@ -212,7 +201,7 @@ class BaseBoostingClassifier(FittedClassifier):
         )
         if start is not None:
             self._refuse_changes(start, data)
-        self._train(data, inputs, start, (early, selects), on_round)
+        self._train(data, inputs, start, early, on_round)
 
     def _check_validation_parts(self, X_val: Any, y_val: Any, weight: Any) -> None:
         if (X_val is None) != (y_val is None):
@@ -244,7 +233,7 @@ class BaseBoostingClassifier(FittedClassifier):
                 "warm_start=False to start again"
             )
         n_rounds = start.ensemble.n_rounds
-        if self._max_rounds(data.size) < n_rounds:
+        if self._max_rounds(data) < n_rounds:
             raise ValueError(
                 f"n_estimators={self.n_estimators} is below the {n_rounds} rounds of the fitted "
                 "model: raise it, or set warm_start=False to start again"
@@ -330,27 +319,24 @@ class BaseBoostingClassifier(FittedClassifier):
         data: TrainingData,
         inputs: InputPreparation,
         start: FittedModel | None,
-        stopping: tuple[bool, bool],
+        early: bool,
         on_round: Callable[..., None] | None,
     ) -> None:
         """Run the rounds and take over their ensemble."""
-        early, selects = stopping
         seed = self._make_seed() if start is None else start.seed
         before = None if start is None else start.ensemble
         history = History(
             getattr(self, "train_history_", {}) if before else {},
             before.n_rounds if before else 0,
         )
-        plan = Plan(self._max_rounds(data.size), self._probability_scale(), "all rounds done")
+        plan = Plan(self._max_rounds(data), self._probability_scale(), "all rounds done")
         name = type(self).__name__
         with (
             ThreadTeam(resolve_threads(self.n_jobs)) as team,
             OneBlasThread(),  # the team's threads call BLAS side by side
             Progress(name, plan.n_rounds, enabled=self.verbose > 0) as progress,
         ):
-            if selects:
-                progress.say("choosing the number of rounds on a held-out part")
-                plan = self._select(self._held_out(data), plan, seed, team)
+            plan = self._plan(data, plan, seed, team)
             trainer = self._make_trainer(data, before, seed, team)
             progress.say(trainer.note)
 
@@ -390,20 +376,6 @@ class BaseBoostingClassifier(FittedClassifier):
         if not n_rounds:
             raise ValueError(f"no weak learner could be fitted: {stopped}; check X and y")
         self.__dict__ = fitted(n_rounds, stopped).__dict__
-
-    def _select(self, part: TrainingData, plan: Plan, seed: int, team: ThreadTeam) -> Plan:
-        """Return the number of rounds and the temperature that a held-out part chooses."""
-        trainer = self._make_trainer(part, None, seed, team)
-        history = History({}, 0, _WORTH_A_ROUND)
-        patience = self.n_iter_no_change
-        run(trainer, part, Schedule(plan.n_rounds, patience, _OVERTIME), history, lambda: None)
-        if not history.n_rounds:
-            return plan
-        falling = history.n_rounds == plan.n_rounds < history.best_round + patience
-        assert part.y_val is not None
-        scale = find_scale(trainer.validation_scores(), part.y_val, part.val_weight)
-        note = _STILL_FALLING if falling else _CHOSEN
-        return Plan(history.n_rounds, plan.scale * scale, note)
 
     def _held_out(self, data: TrainingData) -> TrainingData:
         """Return the data with a part of it held out for validation."""

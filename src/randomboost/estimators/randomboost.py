@@ -12,14 +12,20 @@ from ..ensembles.sparse_trees import SparseTrees
 from ..losses import LogisticLoss, Loss
 from ..projections.matrices import KINDS, split_kind
 from ..runtime.parallel import ThreadTeam
-from ..training.loop import TrainingData
+from ..training.loop import History, Schedule, TrainingData, run
+from ..training.temperature import find_scale
 from ..training.tree_boosting import SketchSettings, SketchTrainer, direction_counts
-from .base import BaseBoostingClassifier
+from .base import BaseBoostingClassifier, Plan
 from .parameters import STOPPING, TABLE, Condition
 
 _FEW = 50  # samples below which no part is held out by default
-_SMALL = 4000  # samples below which there are more and smaller steps
 _LARGE = 10_000  # samples from which on a fit is stopped early by default
+_WORTH_A_ROUND = 0.01  # share by which some rounds must lower the loss to be worth their cost
+_OVERTIME = 3.0  # rounds after that of the lowest loss still lower the error
+_CHOSEN = "the rounds that a held-out part chose are done"
+_STILL_FALLING = (
+    "all rounds done, and the loss of a held-out part was still falling: raise n_estimators"
+)
 
 
 class RandomBoostClassifier(BaseBoostingClassifier):
@@ -37,10 +43,10 @@ class RandomBoostClassifier(BaseBoostingClassifier):
     ----------
     n_estimators : int or None, default=None
         Largest number of rounds, one tree each; None for 400 with fewer than 4000 samples, 300 with
-        fewer than 10000, else 100. How many are used is up to `early_stopping`.
+        fewer than 10000, else 40 to 100. How many are used is up to `early_stopping`.
     learning_rate : float or None, default=None
         Shrinkage: the factor of every tree; None for 0.08 with fewer than 4000
-        samples, else 0.1 to 0.12.
+        samples, else 0.1 to 0.2.
     max_leaf_nodes : int or None, default=None
         Largest number of leaves of a tree; None chooses it by the numbers of samples and classes,
         from 24 to 1024.
@@ -229,14 +235,27 @@ class RandomBoostClassifier(BaseBoostingClassifier):
             return given or n_samples >= _LARGE
         return self.early_stopping
 
-    def _selects_rounds(self, n_samples: int, given: bool) -> bool:
-        automatic = isinstance(self.early_stopping, str)
-        return automatic and not given and _FEW <= n_samples < _LARGE
+    def _plan(self, data: TrainingData, plan: Plan, seed: int, team: ThreadTeam) -> Plan:
+        """Return the number of rounds and the temperature that a held-out part chooses."""
+        automatic = isinstance(self.early_stopping, str) and data.y_val is None
+        if not automatic or not _FEW <= data.size < _LARGE:
+            return plan
+        part, patience = self._held_out(data), self.n_iter_no_change
+        trainer = self._make_trainer(part, None, seed, team)
+        history = History({}, 0, _WORTH_A_ROUND)
+        run(trainer, part, Schedule(plan.n_rounds, patience, _OVERTIME), history, lambda: None)
+        if not history.n_rounds:
+            return plan
+        assert part.y_val is not None
+        scale = find_scale(trainer.validation_scores(), part.y_val, part.val_weight)
+        falling = history.n_rounds == plan.n_rounds < history.best_round + patience
+        note = _STILL_FALLING if falling else _CHOSEN
+        return Plan(history.n_rounds, plan.scale * scale, note)
 
-    def _max_rounds(self, n_samples: int) -> int:
+    def _max_rounds(self, data: TrainingData) -> int:
         if self.n_estimators is not None:
             return self.n_estimators
-        return 100 if n_samples >= _LARGE else 300 if n_samples >= _SMALL else 400
+        return SketchSettings.choose(data.size, data.X.shape[1], data.n_classes).n_rounds
 
     def _validation_share(self, n_samples: int) -> float:
         return self.validation_fraction or (0.1 if n_samples >= _LARGE else 0.2)

@@ -79,10 +79,6 @@ class Trainer(ABC):
         """Return the loss of the validation part where that decides about stopping."""
         return None
 
-    def validation_scores(self) -> NDArray:
-        """Return the scores of the validation part, (k, m_val), where they set a temperature."""
-        raise NotImplementedError
-
 
 @dataclass(frozen=True)
 class Schedule:

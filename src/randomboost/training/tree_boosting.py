@@ -30,7 +30,7 @@ _SHORT_MEMORY = 0.85  # and what is usual for the last trees
 _BLOCK_BYTES = 1 << 26  # values of the directions that are binned together
 _TILE = 64  # samples and directions that are transposed together
 _SETTLED = 1e-7  # mean loss at which nothing is left to learn
-_SMALL, _LARGE = 4000, 10_000  # samples
+_SMALL, _LARGE, _HUGE = 4000, 10_000, 50_000  # samples
 _FEW_CLASSES, _MANY_CLASSES, _MANY_FEATURES = 12, 400, 64
 _SHARES = {"sparse": 0.55, "gaussian": 0.18, "lda": 0.27}  # of the directions beside the features
 _MOST_BYTES = 1 << 28  # of the bins, beyond which there are fewer directions
@@ -43,6 +43,8 @@ class SketchSettings:
 
     Parameters
     ----------
+    n_rounds : int
+        Largest number of rounds, where the estimator names none.
     learning_rate : float
         Shrinkage.
     max_leaves, max_depth, min_samples_leaf : int
@@ -75,6 +77,7 @@ class SketchSettings:
         How strongly families of directions that gain more are preferred.
     """
 
+    n_rounds: int = 100
     learning_rate: float = 0.1
     max_leaves: int = 64
     max_depth: int = 64
@@ -110,8 +113,15 @@ class SketchSettings:
         leaves = max(n_samples // 40, min(3 * n_classes, n_samples // 16))
         small, large = n_samples < _SMALL, n_samples >= _LARGE
         many = n_classes > _MANY_CLASSES
+        n_rounds, learning_rate = (400, 0.08) if small else (300, 0.1)
+        if large:  # the more samples, the fewer and larger steps
+            n_rounds = max(40, round(90 * min(1.0, _HUGE / n_samples) ** 0.35))
+            learning_rate = 0.13 * (90 / n_rounds) ** 0.5
+            if many:
+                n_rounds, learning_rate = 100, 0.1
         return cls(
-            learning_rate=0.08 if small else 0.12 if large and not many else 0.1,
+            n_rounds=n_rounds,
+            learning_rate=learning_rate,
             max_leaves=min(max(leaves, 24), 1024),
             min_samples_leaf=10 if many else min(3, 1 + n_samples // 25) if small else 1,
             ridge=0.1 if many else 0.3,
