@@ -176,7 +176,7 @@ def test_data_summary_of_the_page(trained):
     assert "<b>flat</b>" in columns["shape"][3]
     settings = page.table("parameter", "value")
     assert ["n_estimators", "12", "set"] in settings
-    assert ["learning_rate", "0.12", "default"] in settings
+    assert ["learning_rate", "None", "default"] in settings
     assert settings[0][2] == "set"
 
 
