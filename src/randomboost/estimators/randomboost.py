@@ -43,10 +43,10 @@ class RandomBoostClassifier(BaseBoostingClassifier):
     ----------
     n_estimators : int or None, default=None
         Largest number of rounds, one tree each; None for 400 with fewer than 4000 samples, 300 with
-        fewer than 10000, else 40 to 100. How many are used is up to `early_stopping`.
+        fewer than 10000, else 40 to 160. How many are used is up to `early_stopping`.
     learning_rate : float or None, default=None
         Shrinkage: the factor of every tree; None for 0.08 with fewer than 4000
-        samples, else 0.1 to 0.2.
+        samples, else 0.09 to 0.2.
     max_leaf_nodes : int or None, default=None
         Largest number of leaves of a tree; None chooses it by the numbers of samples and classes,
         from 24 to 1024.

@@ -118,7 +118,7 @@ class SketchSettings:
             n_rounds = max(40, round(90 * min(1.0, _HUGE / n_samples) ** 0.35))
             learning_rate = 0.13 * (90 / n_rounds) ** 0.5
             if many:
-                n_rounds, learning_rate = 100, 0.1
+                n_rounds, learning_rate = 160, 0.09
         return cls(
             n_rounds=n_rounds,
             learning_rate=learning_rate,
