@@ -15,6 +15,7 @@ picture of docs/many-classes.md; the text around them is written by hand.
 from __future__ import annotations
 
 import argparse
+import signal
 from functools import partial
 from pathlib import Path
 
@@ -104,6 +105,7 @@ def options() -> argparse.Namespace:
 
 
 def main() -> None:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the fit's process ends too
     chosen = options()
     folder = ROOT / "output" / "many-classes-quick" if chosen.quick else PAGE.with_suffix("")
     results = Results(chosen.results or folder / MEASUREMENTS)
