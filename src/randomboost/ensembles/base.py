@@ -70,6 +70,18 @@ class Ensemble(ABC):
         """Whether there are `contributions`."""
         return False
 
+    @property
+    def takes_new_classes(self) -> bool:
+        """Whether there is `with_classes`."""
+        return False
+
+    def with_classes(self, numbers: NDArray[np.int64], totals: NDArray) -> Ensemble:
+        """Return the ensemble with further classes, which no round has seen.
+
+        `numbers` (rising) are those of the known classes among all, `totals` the weights of all.
+        """
+        raise NotImplementedError(f"{self.kind} take no new classes")
+
     @abstractmethod
     def scores(self, X: Any, team: ThreadTeam) -> NDArray:
         """Return the scores of prepared features, shape (n_classes, n_samples)."""

@@ -208,6 +208,23 @@ class SparseTrees(Ensemble):
         return True
 
     @property
+    def takes_new_classes(self) -> bool:
+        """Further classes begin with a prior."""
+        return True
+
+    def with_classes(self, numbers: NDArray[np.int64], totals: NDArray) -> SparseTrees:
+        """Return the trees with further classes, whose prior scores are those of their shares."""
+        shares = np.maximum(totals, 0.5) / totals.sum()
+        prior = np.log(shares)
+        rest = 1.0 - np.delete(shares, numbers).sum()
+        prior[numbers] = self.prior + np.log(max(rest, 0.5 / totals.sum()))
+        fields = self.__getstate__()
+        fields["prior"] = make_prior(prior).scores
+        kind = np.uint16 if len(totals) <= 2**16 else np.uint32
+        fields["classes"] = numbers[self.classes].astype(kind)
+        return SparseTrees(**fields)
+
+    @property
     def weights(self) -> NDArray:  # type: ignore[override]
         """The largest value that each tree adds to or takes from a score."""
         return np.array([np.abs(tree.leaves.values).max(initial=0.0) for tree in self.trees()])
