@@ -126,8 +126,8 @@ def test_a_mixture_is_one_player_and_divided_among_its_features(kind):
 
 
 def test_a_rule_of_n_points_is_exact_for_polynomials_up_to_2_n():
-    points, weights = quadrature(9)
-    for n in range(1, 10):
+    points, weights = quadrature(np.array([9, 1, 2, 4, 2]))
+    for n in (1, 2, 4, 9):
         for power in range(2 * n):
             assert weights[n] @ points[n] ** power == pytest.approx(1 / (power + 1), rel=1e-12)
 

@@ -194,7 +194,7 @@ def explain_trees(
     # the player of a leaf is never asked for
     by_node = players.of_direction[np.where(trees.children < 0, 0, trees.columns)]
     paths = follow_paths(trees.starts, by_node, trees.children, trees.covers)
-    rule = quadrature(int(paths.n_points.max()))
+    rule = quadrature(paths.n_points)
     scores = _Scores(trees, paths)
     n_outputs = classes.shape[1]
     contributions = np.empty((classes.size, n_features))

@@ -125,21 +125,22 @@ def follow_paths(
     return paths
 
 
-def quadrature(n_points: int) -> tuple[NDArray, NDArray]:
-    """Return the rules of Gauss and Legendre on [0, 1] with 1, 2, ... points.
+def quadrature(n_points: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
+    """Return rules of Gauss and Legendre on [0, 1].
 
     Parameters
     ----------
-    n_points : int
-        Largest number of points.
+    n_points : ndarray of int64
+        Numbers of points, in any order and more than once.
 
     Returns
     -------
-    tuple of ndarray of shape (n_points + 1, n_points)
-        Points and weights; row n has a rule of n points.
+    tuple of ndarray
+        Points and weights; row n of each has the rule of n points, if that is one of the numbers.
     """
-    points, weights = np.zeros((2, n_points + 1, n_points))
-    for n in range(1, n_points + 1):
+    most = int(n_points.max())
+    points, weights = np.zeros((2, most + 1, most))
+    for n in np.unique(n_points):
         at, weight = np.polynomial.legendre.leggauss(n)
         points[n, :n], weights[n, :n] = 0.5 * (at + 1.0), 0.5 * weight
     return points, weights
