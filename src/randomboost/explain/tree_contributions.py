@@ -144,12 +144,14 @@ class _Scores:
         base = self._add(number, 1.0, values)
         if len(self._trees.prior) == 2:
             base += self._add(1 - number, -1.0, values)
-        return base + float(values @ self._paths.expected_share), values
+        return base, values
 
     def _add(self, number: int, sign: float, values: NDArray) -> float:
         entries = self._order[self._starts[number] : self._starts[number + 1]]
-        values[self._trees.leaves[entries]] += sign * self._trees.values[entries]
-        return sign * float(self._trees.prior[number])
+        leaves, added = self._trees.leaves[entries], sign * self._trees.values[entries]
+        values[leaves] += added
+        expected = (added * self._paths.expected_share[leaves]).sum()
+        return sign * float(self._trees.prior[number]) + float(expected)
 
 
 def _pieces(classes: NDArray[np.int64]) -> list[tuple[int, NDArray[np.int64]]]:

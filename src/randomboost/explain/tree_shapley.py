@@ -188,50 +188,56 @@ def _find_passed(
 
 @kernel
 def _walk_down(
-    t: float, wanted: NDArray, parents: NDArray, before: NDArray, shares: NDArray, passed: NDArray,
-    products: NDArray, n: int,
+    points: NDArray, wanted: NDArray, parents: NDArray, before: NDArray, shares: NDArray,
+    passed: NDArray, products: NDArray, n: int,
 ) -> None:  # fmt: skip
-    """Fill in ``prod_q (o_q t + z_q (1 - t))`` over the players above every node."""
-    for i in range(n):
-        products[0, i] = 1.0
+    """Fill in ``prod_q (o_q t + z_q (1 - t))`` over the players above every node, point by point."""
+    for j in range(len(points) * n):
+        products[0, j] = 1.0
     for e in range(1, len(wanted)):
         node = wanted[e]
         share, last = shares[node], shares[before[node]]
-        divisor = t + last * (1.0 - t)
         never = share / last  # not passed before
-        missed = share * (1.0 - t) / divisor  # passed before, but not now
-        kept = (t + share * (1.0 - t)) / divisor
         old, now = passed[before[node]], passed[node]
         source, target = products[parents[node]], products[node]
-        for i in range(n):
-            factor = never + old[i] * (missed - never) + now[i] * (kept - missed)
-            target[i] = source[i] * factor
+        for k in range(len(points)):
+            t = points[k]
+            divisor = 1.0 / (t + last * (1.0 - t))
+            missed = share * (1.0 - t) * divisor  # passed before, but not now
+            kept = (t + share * (1.0 - t)) * divisor
+            for i in range(n):
+                factor = never + old[i] * (missed - never) + now[i] * (kept - missed)
+                target[np.uint64(k * n + i)] = source[np.uint64(k * n + i)] * factor
 
 
 @kernel
 def _walk_up(
-    t: float, weight: float, wanted: NDArray, parents: NDArray, players: NDArray, before: NDArray,
-    shares: NDArray, children: NDArray, root: int, values: NDArray, passed: NDArray,
-    products: NDArray, sums: NDArray, out: NDArray, n: int,
+    points: NDArray, weights: NDArray, wanted: NDArray, parents: NDArray, players: NDArray,
+    before: NDArray, shares: NDArray, children: NDArray, root: int, values: NDArray,
+    passed: NDArray, products: NDArray, out: NDArray, n: int,
 ) -> None:  # fmt: skip
-    """Add what a point of the quadrature gives to every player."""
+    """Add what the points of the quadrature give to every player; products become sums."""
     for e in range(len(wanted)):
         node = wanted[e]
         child = children[root + node]
         value = values[-1 - child] if child < 0 else 0.0
-        for i in range(n):
-            sums[node, i] = value * products[node, i]
+        own = products[node]
+        for j in range(len(points) * n):
+            own[j] = value * own[j]
     for e in range(len(wanted) - 1, 0, -1):
         node = wanted[e]
         share, last = shares[node], shares[before[node]]
-        counted = (1.0 - last) / (t + last * (1.0 - t))
-        kept = weight * ((1.0 - share) / (t + share * (1.0 - t)) - counted)
-        missed = weight * (-1.0 / (1.0 - t) - counted)  # passed before, but not now
         old, now = passed[before[node]], passed[node]
-        own, total, to = sums[node], sums[parents[node]], out[players[node]]
-        for i in range(n):
-            total[i] += own[i]
-            to[i] += own[i] * (old[i] * missed + now[i] * (kept - missed))
+        own, total, to = products[node], products[parents[node]], out[players[node]]
+        for k in range(len(points)):
+            t = points[k]
+            counted = (1.0 - last) / (t + last * (1.0 - t))
+            kept = weights[k] * ((1.0 - share) / (t + share * (1.0 - t)) - counted)
+            missed = weights[k] * (-1.0 / (1.0 - t) - counted)  # passed before, but not now
+            for i in range(n):
+                amount = own[np.uint64(k * n + i)]
+                total[np.uint64(k * n + i)] += amount
+                to[i] += amount * (old[i] * missed + now[i] * (kept - missed))
 
 
 @kernel
@@ -247,26 +253,27 @@ def add_contributions(
     most = 0
     for tree in range(len(n_points)):
         most = max(most, starts[tree + 1] - starts[tree])
+    n_rows = min(_ROWS, data.shape[1])
     wanted = np.empty(most, np.int64)
-    passed, products = np.empty((most, _ROWS)), np.empty((most, _ROWS))
-    sums = np.empty((most, _ROWS))
+    passed = np.empty((most, n_rows))
+    products = np.empty((most, n_rows * points.shape[1]))
     for tree in range(len(n_points)):
         root, end = starts[tree], starts[tree + 1]
         of = slice(root, end)
-        n_wanted = _find_wanted(children, root, end, values, wanted)
-        nodes = wanted[:n_wanted]
-        if n_wanted < 2:
+        nodes = wanted[: _find_wanted(children, root, end, values, wanted)]
+        if len(nodes) < 2:
             continue
-        for first in range(0, data.shape[1], _ROWS):
-            part = data[:, first : first + _ROWS]
-            n = part.shape[1]
+        n = n_points[tree]
+        at, weight = points[n, :n], weights[n, :n]
+        for first in range(0, data.shape[1], n_rows):
+            part, to = data[:, first : first + n_rows], out[:, first : first + n_rows]
             _find_passed(
                 part, columns, limits, children, root, nodes, parents[of], before[of], passed
             )
-            for k in range(n_points[tree]):
-                t, weight = points[n_points[tree], k], weights[n_points[tree], k]
-                _walk_down(t, nodes, parents[of], before[of], shares[of], passed, products, n)
-                _walk_up(
-                    t, weight, nodes, parents[of], players[of], before[of], shares[of], children,
-                    root, values, passed, products, sums, out[:, first : first + _ROWS], n,
-                )  # fmt: skip
+            _walk_down(
+                at, nodes, parents[of], before[of], shares[of], passed, products, part.shape[1]
+            )
+            _walk_up(
+                at, weight, nodes, parents[of], players[of], before[of], shares[of], children,
+                root, values, passed, products, to, part.shape[1],
+            )  # fmt: skip
