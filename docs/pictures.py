@@ -349,7 +349,7 @@ def draw_contributions(sheet: Sheet) -> Figure:
     y = np.array(["barolo", "grignolino", "barbera"])[y]
     X, X_test, y, _ = train_test_split(X, y, random_state=0)
     model = RandomBoostClassifier(random_state=0).fit(X, y)
-    figure = Figure(figsize=(WIDTH, 5.2))
+    figure = Figure(figsize=(4.8, 5.4))
     for axes, rows in zip(figure.subplots(2), [X_test[:1], X_test], strict=True):
         ContributionDisplay.from_estimator(model, rows, max_features=6, ax=axes)
     return figure

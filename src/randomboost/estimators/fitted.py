@@ -80,7 +80,7 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
             if label not in known:
                 raise ValueError(
                     f"{name} has labels that do not occur in the training data, such as {label!s}: "
-                    "leave those samples out"
+                    "leave those out"
                 )
         return np.searchsorted(self.classes_, y)
 

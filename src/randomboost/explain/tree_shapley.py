@@ -191,7 +191,7 @@ def _walk_down(
     points: NDArray, wanted: NDArray, parents: NDArray, before: NDArray, shares: NDArray,
     passed: NDArray, products: NDArray, n: int,
 ) -> None:  # fmt: skip
-    """Fill in ``prod_q (o_q t + z_q (1 - t))`` over the players above every node, point by point."""
+    """Fill in ``prod_q (o_q t + z_q (1 - t))`` over the players above every node, by point."""
     for j in range(len(points) * n):
         products[0, j] = 1.0
     for e in range(1, len(wanted)):
