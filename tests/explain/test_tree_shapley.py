@@ -163,6 +163,17 @@ def test_contributions_and_base_value_add_up_to_the_score(n_classes, dtype):
     assert_adds_up(model, X[:300])
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_base_values_are_the_mean_scores_of_the_training_data(weighted):
+    X, y = load_wine(return_X_y=True)
+    weight = np.random.default_rng(0).integers(1, 5, len(y)) if weighted else None
+    model = RandomBoostClassifier(30, random_state=0, early_stopping=False).fit(X, y, weight)
+    means = np.average(model.decision_function(X), axis=0, weights=weight)
+    bases = model.explain(X[:1], classes=model.classes_).base_values[0]
+    np.testing.assert_allclose(bases, means, atol=1e-3)  # covers are rounded
+    assert np.abs(means - model.model_.ensemble.prior).max() > 0.1
+
+
 def test_contributions_of_sparse_data_and_tables():
     X = sp.random(300, 40, 0.2, format="csr", random_state=0)
     y = np.where(np.asarray(X[:, :5].sum(axis=1)).ravel() > 0.5, "more", "less")
