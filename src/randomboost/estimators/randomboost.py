@@ -190,6 +190,7 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         projection: Any = "mixed",
         max_features: float | None = None,
         max_bins: int | None = None,
+        categorical_features: Any = "from_dtype",
         scale: bool = True,
         class_weight: Any = None,
         early_stopping: Any = "auto",
@@ -213,6 +214,7 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         self.projection = projection
         self.max_features = max_features
         self.max_bins = max_bins
+        self.categorical_features = categorical_features
         self.scale = scale
         self.class_weight = class_weight
         self.early_stopping = early_stopping
@@ -222,6 +224,9 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _listed_categories(self) -> Any:
+        return self.categorical_features
 
     def _get_loss(self) -> Loss:
         return LogisticLoss()  # cross-entropy: softmax(F) are the probabilities, as there
