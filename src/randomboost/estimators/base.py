@@ -218,7 +218,7 @@ class BaseBoostingClassifier(FittedClassifier):
         if start is not None and encoding != start.inputs.encoding:
             _need_same_columns(encoding, start.inputs.encoding)
             encoding = start.inputs.encoding  # categories keep their numbers
-            X = encoding.apply(start.inputs.read(given))
+            X = start.inputs.encoded(start.inputs.read(given))
             samples = Samples(*merge_samples(X[used], labels[used], sample_weight[used]))
         X, labels, sample_weight = samples
         inputs = InputPreparation(encoding, None, np.dtype(np.float64))

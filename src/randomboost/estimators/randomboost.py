@@ -37,7 +37,7 @@ class RandomBoostClassifier(BaseBoostingClassifier):
     cost of a round does not grow with the number of classes; the leaves are computed from the
     gradients themselves. Splits compare single features, random mixtures of few or of all
     features, or discriminants; the kinds whose trees gain most get most trees. Missing values,
-    categories (pandas) and sparse matrices are taken as they are.
+    categories and sparse matrices are taken as they are.
 
     Parameters
     ----------
@@ -81,6 +81,9 @@ class RandomBoostClassifier(BaseBoostingClassifier):
     max_bins : int or None, default=None
         Bins of a direction, at most 256; None for 64 to 255, by the numbers of samples and
         features.
+    categorical_features : "from_dtype" or array-like, default="from_dtype"
+        Columns of categories. "from_dtype": those of text or of a category type. Names, positions
+        or a mask of columns: these too, whatever their type.
     scale : bool, default=True
         Scale the features to mean 0 and standard deviation 1 (CSR data is not centred).
         Projections mix features, so their scales matter; turn it off for data scaled already.

@@ -4,7 +4,8 @@ The classes get scores along the axes of a correspondence analysis (`class_axes`
 becomes the mean scores of its samples: levels with similar classes are neighbours. With few samples
 a level, these means would give away the class of every single one of them. So where a column has
 many levels, training samples get the means of the *other* folds, as new samples do, and an axis is
-used only where these means predict the scores of the samples. Equal samples are in the same fold.
+used only where these means predict the scores of the samples: a column may become several numbers,
+or none. Equal samples are in the same fold.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from .merging import row_keys
 FROM_DTYPE = "from_dtype"
 _FOLDS = 5
 _FEW_LEVELS = 16  # up to which all samples of a level give its numbers, also for themselves
-_MANY_SAMPLES = 100  # samples a level from which on they do too
+_MANY_SAMPLES = 100  # samples a level from which on they do so for axes that are useful
 _AXES, _AXES_OF_FEW = 8, 3
 _SURE = 4.5  # about three standard errors, since every pair of samples counts twice
 _COPIES = 4.0  # of a row on average, from which on rows are no single observations
@@ -78,7 +79,9 @@ def read_training(X: Any, categorical: Any = FROM_DTYPE) -> Reading | None:
         raise ValueError("categorical_features is for dense data: X is sparse, so leave it out")
     columns, names = _columns(X)
     listed = _positions(categorical, names)
-    categories, orders, numbers = {}, {}, []
+    categories: dict[int, tuple[Hashable, list[Any]]] = {}
+    orders: dict[int, tuple[Hashable, list[Any]]] = {}
+    numbers = []
     for place, column in enumerate(columns):
         if place in listed:
             column = Cells(_cells(column), None)
@@ -325,18 +328,37 @@ def learn_encoding(
     back = np.empty_like(order)
     back[order] = np.arange(len(order))
     folds = _folds(keys[order], weight)
-    codebooks, parts = {}, {}
-    for column, (name, levels) in data.orders.items():
-        codebooks[column] = Codebook(name, levels, np.arange(float(len(levels)))[:, None])
+    columns = _learn_columns(data, order, labels, weight, folds)
+    n_features = values.shape[1] + sum(each.training.shape[1] - 1 for each in columns.values())
+    if not n_features:  # numbers that are not sure are better than none
+        columns = _learn_columns(data, order, labels, weight, None)
+    codebooks = {
+        column: Codebook(name, levels, np.arange(float(len(levels)))[:, None])
+        for column, (name, levels) in data.orders.items()
+    }
     for column, (name, levels) in data.categories.items():
-        numbers = values[order, column]
-        learned = _learn_column(numbers, len(levels), labels[order], weight[order], folds)
-        kept = np.flatnonzero(learned.kept)
-        codebooks[column] = Codebook(name, [levels[k] for k in kept], learned.values[kept])
-        parts[column] = learned.training[back]
-    return TableEncoding(dict(sorted(codebooks.items())), values.shape[1]), _put_together(
-        values, parts
-    )
+        kept = np.flatnonzero(columns[column].kept)
+        known = [levels[level] for level in kept]
+        codebooks[column] = Codebook(name, known, columns[column].values[kept])
+    encoding = TableEncoding(dict(sorted(codebooks.items())), values.shape[1])
+    parts = {column: each.training[back] for column, each in columns.items()}
+    return encoding, _put_together(values, parts)
+
+
+def _learn_columns(
+    data: Reading,
+    order: NDArray[np.int64],
+    labels: NDArray[np.int64],
+    weight: NDArray,
+    folds: NDArray[np.int64] | None,
+) -> dict[int, _Column]:
+    """Return what is learned of all columns of categories, from samples in a given order."""
+    return {
+        column: _learn_column(
+            data.values[order, column], len(levels), labels[order], weight[order], folds
+        )
+        for column, (_, levels) in data.categories.items()
+    }
 
 
 def _folds(keys: NDArray, weight: NDArray) -> NDArray[np.int64] | None:
@@ -364,37 +386,41 @@ def _learn_column(
 ) -> _Column:
     """Return the numbers of the levels of a column, and those of its samples."""
     known = np.flatnonzero(~np.isnan(numbers))
-    levels, weight = numbers[known].astype(np.int64), weight[known]
-    every = np.ones(n_levels, dtype=bool)
-    few = n_levels <= max(_FEW_LEVELS, len(known) / _MANY_SAMPLES)
-    nothing = _Column(every, np.zeros((n_levels, 1)), np.where(np.isnan(numbers), np.nan, 0)[:, None])
-    if n_levels < 2:
-        return nothing
-    labels = labels[known]
-    scores = class_scores(levels, labels, weight, _AXES_OF_FEW if few else _AXES)
+    levels, labels, weight = numbers[known].astype(np.int64), labels[known], weight[known]
+    simple = folds is None or n_levels <= _FEW_LEVELS
+    if n_levels < 2 or not (simple or _tells_classes(levels, labels, weight, folds[known])):
+        return _missing_or_not(numbers, n_levels)
+    scores = class_scores(levels, labels, weight, _AXES_OF_FEW if simple else _AXES)
     values = _means(levels, scores[labels], weight, n_levels)
-    if folds is None:
-        useful = np.arange(scores.shape[1]) < _AXES_OF_FEW
-        others, seen = values[levels], np.ones(len(levels), dtype=bool)
-    else:
+    useful = np.ones(scores.shape[1], dtype=bool)
+    found, seen = values[levels], np.ones(len(levels), dtype=bool)
+    if folds is not None and not simple:
         others, seen, useful = _cross_fit(levels, labels, weight, folds[known], scores, n_levels)
-        useful &= _tells_classes(levels, labels, weight, folds[known])
-    if few:
-        others, seen = values[levels], np.ones(len(levels), dtype=bool)
-        useful[:1] = True
+        found = found if n_levels * _MANY_SAMPLES <= len(known) else others
     if not useful.any():
-        return nothing
+        return _missing_or_not(numbers, n_levels)
     training = np.full((len(numbers), int(useful.sum())), np.nan)
-    training[known[seen]] = others[seen][:, useful]
+    training[known[seen]] = found[seen][:, useful]
     kept = np.bincount(levels[seen], minlength=n_levels) > 0
     return _Column(kept, values[:, useful], training)
+
+
+def _missing_or_not(numbers: NDArray, n_levels: int) -> _Column:
+    """Return a column of which only the gaps are told, if it has some: else one without numbers."""
+    missing = np.isnan(numbers)
+    n_parts = int(missing.any())
+    training = np.where(missing, np.nan, 0.0)[:, None][:, :n_parts]
+    kept = np.full(n_levels, n_parts > 0)
+    return _Column(kept, np.zeros((n_levels, n_parts)), training)
 
 
 def _means(levels: NDArray[np.int64], scores: NDArray, weight: NDArray, n: int) -> NDArray:
     """Return the mean scores of every level, drawn towards 0."""
     counts = np.bincount(levels, weight, n)
-    totals = [np.bincount(levels, weight * axis, n) for axis in scores.T]
-    return np.stack(totals, axis=1) / (counts + PRIOR)[:, None]
+    totals = np.empty((n, scores.shape[1]))
+    for axis, each in enumerate(scores.T):
+        totals[:, axis] = np.bincount(levels, weight * each, n)
+    return totals / (counts + PRIOR)[:, None]
 
 
 def _cross_fit(

@@ -8,7 +8,7 @@ are categories, and those with an order become their place in it.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from decimal import Decimal
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -49,7 +49,7 @@ def as_table(X: Any) -> nw.DataFrame | None:
         return None
     import narwhals as nw
 
-    if hasattr(X, "dtypes") and hasattr(X, "iloc"):  # pandas
+    if hasattr(X, "iloc") and hasattr(X, "dtypes"):  # pandas
         sparse = any(str(kind).startswith("Sparse") for kind in np.ravel(X.dtypes))
         if sparse or not getattr(getattr(X, "columns", None), "is_unique", False):
             return None
@@ -179,7 +179,7 @@ def _from_objects(name: Hashable, values: list[Any], kind: str) -> NDArray | Cel
     known = [value for value in values if value is not None]
     if all(isinstance(value, Real | np.bool_ | Decimal) for value in known):
         return np.array([np.nan if value is None else float(value) for value in values])
-    makers = {
+    makers: dict[type, Callable[[Any], float]] = {
         datetime.date: _day_of,
         datetime.time: _time_of,
         datetime.timedelta: lambda value: value / datetime.timedelta(days=1),
@@ -207,6 +207,6 @@ def _time_of(value: datetime.time) -> float:
 
 def _no_feature(name: Hashable, kind: str) -> ValueError:
     return ValueError(
-        f"column {name!r} of X has type {kind}, which is no feature: make numbers, text or dates of "
-        "it, or leave it out"
+        f"column {name!r} of X has type {kind}, which is no feature: make numbers, text or dates "
+        "of it, or leave it out"
     )

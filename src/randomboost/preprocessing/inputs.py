@@ -81,5 +81,6 @@ class InputPreparation:
         """
         if self.encoding is None:
             return amounts
-        starts = np.searchsorted(self.encoding.sources, np.arange(self.encoding.n_columns))
-        return np.add.reduceat(amounts, starts, axis=-1)
+        sums = np.zeros((self.encoding.n_columns, *amounts.shape[:-1]), dtype=amounts.dtype)
+        np.add.at(sums, self.encoding.sources, np.moveaxis(amounts, -1, 0))
+        return np.moveaxis(sums, 0, -1)
