@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -12,15 +13,18 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import (
+    check_array,
     check_consistent_length,
     check_is_fitted,
+    check_X_y,
     column_or_1d,
     validate_data,
 )
 
 from ..ensembles.fitted_model import FittedModel
 from ..explain import Explanation
-from ..preprocessing.categories import is_table
+from ..preprocessing.frames import as_table
+from ..preprocessing.inputs import InputPreparation
 from ..preprocessing.labels import distinct_labels
 from ..runtime.parallel import ThreadTeam, resolve_threads
 
@@ -59,7 +63,7 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
             The fitted estimator.
         """
         self.model_, self.classes_ = model, model.classes
-        self.n_features_in_ = model.n_features
+        self.n_features_in_ = model.n_columns
         self.n_estimators_, self.weights_ = model.ensemble.n_rounds, model.ensemble.weights
         self.train_history_, self.stopped_ = history, stopped
         return self
@@ -68,7 +72,8 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
     def feature_importances_(self) -> NDArray:
         """Return the importance of every feature; the class describes how it is measured."""
         check_is_fitted(self)
-        return self.model_.ensemble.importances(self.n_features_in_)
+        model = self.model_
+        return model.inputs.per_column(model.ensemble.importances(model.n_features))
 
     def _finiteness(self, X: Any) -> Any:
         """Return what scikit-learn is to check: missing values are for dense data only."""
@@ -92,21 +97,31 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
                 "are not in the file that it was loaded from: save it with dense=True"
             )
 
-    def _checked(self, X: Any) -> Any:
-        return validate_data(
-            self,
-            X,
-            reset=False,
-            accept_sparse="csr" if self._accept_sparse else False,
-            dtype=[np.float64, np.float32],
-            order="C",
-            ensure_all_finite=self._finiteness(X),
-        )
+    def _validated(self, X: Any, *y: Any, read: Callable[[], NDArray] | None, reset: bool) -> Any:
+        """Return input that scikit-learn has checked; `read` returns the numbers of a table."""
+        checks = {
+            "accept_sparse": "csr" if self._accept_sparse else False,
+            "dtype": [np.float64, np.float32],
+            "order": "C",
+            "ensure_all_finite": self._finiteness(X),
+        }
+        if read is None:
+            return validate_data(self, X, *y, reset=reset, **checks)
+        validate_data(self, X, *y, reset=reset, skip_check_array=True)  # names and their number
+        if y:
+            return check_X_y(read(), *y, estimator=self, **checks)
+        return check_array(read(), input_name="X", estimator=self, **checks)
+
+    def _checked(self, X: Any, inputs: InputPreparation) -> Any:
+        """Return input as the numbers that the ensemble knows, before scaling."""
+        read = partial(inputs.read, X) if inputs.reads(X) else None
+        return inputs.encoded(self._validated(X, read=read, reset=False))
 
     def _prepared(self, X: Any) -> Any:
+        """Return input as the features that the ensemble sees."""
         check_is_fitted(self)
         inputs = self.model_.inputs
-        return inputs.scaled(self._checked(inputs.encoded(X)))
+        return inputs.scaled(self._checked(X, inputs))
 
     def _as_decision(self, scores: NDArray) -> NDArray:
         dtype = self.model_.inputs.dtype
@@ -253,17 +268,21 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
                 f"{type(self).__name__} has no explain: use RandomBoostClassifier, or "
                 "shap.Explainer(model.predict_proba, X), which takes any model and longer"
             )
-        checked = self._checked(model.inputs.encoded(X))
-        prepared = model.inputs.scaled(checked)
+        inputs = model.inputs
+        checked = self._validated(
+            X, read=partial(inputs.read, X) if inputs.reads(X) else None, reset=False
+        )
+        prepared = inputs.scaled(inputs.encoded(checked))
         with ThreadTeam(resolve_threads(self.n_jobs)) as team:
             if classes is None:
                 numbers = model.ensemble.best(prepared, team)[:, None]
             else:
                 numbers = self._chosen_classes(classes, prepared.shape[0])
             values, bases = model.ensemble.contributions(prepared, numbers, team)
+        values = np.moveaxis(inputs.per_column(np.moveaxis(values, 1, -1)), -1, 1)
         if classes is None:
             values, bases, numbers = values[:, :, 0], bases[:, 0], numbers[:, 0]
-        encoding, names = model.inputs.encoding, getattr(self, "feature_names_in_", None)
+        table, names = as_table(X), getattr(self, "feature_names_in_", None)
         if names is None:
             names = [f"feature {number}" for number in range(self.n_features_in_)]
         return Explanation(
@@ -272,7 +291,9 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
             checked.toarray() if sp.issparse(checked) else checked,
             [str(name) for name in names],
             self.classes_[numbers],
-            None if encoding is None or not is_table(X) else np.asarray(X, dtype=object),
+            None
+            if inputs.encoding is None or table is None
+            else np.asarray(table.to_numpy(), dtype=object),
         )
 
     def _chosen_classes(self, classes: Any, n_samples: int) -> NDArray[np.int64]:
