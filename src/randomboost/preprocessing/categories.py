@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
-from .encoding import TableEncoding, learn_encoding, read_again, read_training
-from .frames import Cells, as_table, read_column
+from .encoding import TableEncoding, read_again, read_training
+from .frames import Cells, as_table, read_columns
 from .labels import distinct_labels
+from .level_means import learn_encoding
 
 
 def is_table(X: Any) -> bool:
@@ -30,8 +31,8 @@ def category_columns(X: Any) -> list[Hashable]:
     table = as_table(X)
     if table is None:
         return []
-    columns = {name: read_column(name, table[name]) for name in table.columns}
-    return [name for name, column in columns.items() if isinstance(column, Cells)]
+    columns = zip(table.columns, read_columns(table), strict=True)
+    return [name for name, column in columns if isinstance(column, Cells)]
 
 
 class TablePreparation(TransformerMixin, BaseEstimator):
