@@ -14,7 +14,6 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def as_table(X: Any) -> nw.DataFrame | None:
         The table; None for arrays, sparse matrices, tables of sparse columns, and tables with
         duplicate column names, all of which scikit-learn converts.
     """
-    if isinstance(X, _NO_TABLES) or sp.issparse(X):
+    if isinstance(X, _NO_TABLES) or hasattr(X, "toarray"):
         return None
     import narwhals as nw
 
