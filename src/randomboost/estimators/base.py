@@ -11,6 +11,7 @@ import copy
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
@@ -252,7 +253,23 @@ class BaseBoostingClassifier(FittedClassifier):
         )
         if start is not None:
             self._refuse_changes(start, data)
+            start = self._with_new_classes(start, data)
         self._train(data, inputs, start, early, on_round)
+
+    def _with_new_classes(self, start: FittedModel, data: TrainingData) -> FittedModel:
+        """Return the model to continue from with all classes of the data."""
+        if data.n_classes == len(start.classes):
+            return start
+        if self._max_rounds(data) <= start.ensemble.n_rounds:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} leaves no round for the new classes: set it "
+                f"above the {start.ensemble.n_rounds} rounds of the fitted model"
+            )
+        weight = data.sample_weight / data.sample_weight.mean()
+        totals = np.bincount(data.y, weight, data.n_classes)
+        numbers = np.searchsorted(self.classes_, start.classes)
+        ensemble = start.ensemble.with_classes(numbers, totals)
+        return replace(start, classes=self.classes_, ensemble=ensemble)
 
     def _check_validation_parts(self, X_val: Any, y_val: Any, weight: Any) -> None:
         if (X_val is None) != (y_val is None):
@@ -299,17 +316,31 @@ class BaseBoostingClassifier(FittedClassifier):
         X, y = self._validated(X, y, read=read, reset=start is None)
         check_classification_targets(y)
         classes = distinct_labels(y, "y")
-        if start is not None and not np.array_equal(classes, start.classes):
-            raise ValueError(
-                "y has other classes than the fitted model: warm_start needs the same ones; set "
-                "warm_start=False to start again"
-            )
+        if start is not None:
+            self._check_new_classes(classes, start)
         if len(classes) < 2:
             raise ValueError(
                 f"y has one class only ({classes[0]!s}): at least two classes are needed to fit"
             )
         self.classes_ = classes
         return X if start is None else X.astype(start.inputs.dtype, copy=False), y
+
+    def _check_new_classes(self, classes: NDArray, start: FittedModel) -> None:
+        """Raise where a warm start cannot go on with these classes."""
+        again = "set warm_start=False to start again"
+        lost = sorted(set(start.classes.tolist()) - set(classes.tolist()))
+        if lost:
+            raise ValueError(
+                f"y has no sample of the fitted model's class {lost[0]!s}, which further rounds "
+                f"would unlearn: include samples of all known classes, or {again}"
+            )
+        if len(classes) > len(start.classes) and not start.ensemble.takes_new_classes:
+            new = sorted(set(classes.tolist()) - set(start.classes.tolist()))
+            raise ValueError(
+                f"y has a class that the fitted model does not know, {new[0]!s}: warm_start of "
+                f"{type(self).__name__} needs the same classes (that of RandomBoostClassifier "
+                f"takes new ones); {again}"
+            )
 
     def _check_validation_input(
         self, inputs: InputPreparation, X_val: Any, y_val: Any, weight: Any
@@ -379,7 +410,12 @@ class BaseBoostingClassifier(FittedClassifier):
             OneBlasThread(),  # the team's threads call BLAS side by side
             Progress(name, plan.n_rounds, enabled=self.verbose > 0) as progress,
         ):
-            plan = self._plan(data, plan, seed, team)
+            if start is not None and len(start.classes) > len(self.model_.classes):
+                # what a held-out part gave before says nothing of the new classes
+                history.forget_best()
+                plan = plan._replace(scale=start.probability_scale)
+            else:
+                plan = self._plan(data, plan, seed, team)
             trainer = self._make_trainer(data, before, seed, team)
             progress.say(trainer.note)
 

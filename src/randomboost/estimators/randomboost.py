@@ -102,7 +102,8 @@ class RandomBoostClassifier(BaseBoostingClassifier):
     n_iter_no_change : int, default=20
         Patience of early stopping in rounds.
     warm_start : bool, default=False
-        Continue from the rounds of the last fit, up to `n_estimators`.
+        Continue from the rounds of the last fit, up to `n_estimators`; y may have new classes
+        beside all that the last fit had.
     random_state : int, RandomState or None, default=None
         Seed. The same seed gives the same model for any `n_jobs`.
     n_jobs : int or None, default=None
