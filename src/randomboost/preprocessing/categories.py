@@ -61,9 +61,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     >>> from randomboost.preprocessing.categories import TablePreparation
     >>> table = pd.DataFrame({"size": [1.0, None, 3.0], "colour": ["red", "blue", "red"]})
     >>> TablePreparation().fit_transform(table, [0, 1, 0]).round(2)
-    array([[ 1.  ,  0.04],
-           [ 2.  , -0.05],
-           [ 3.  ,  0.04]])
+    array([[ 1.  , -0.04],
+           [ 2.  ,  0.04],
+           [ 3.  , -0.04]])
     """
 
     def fit(self, X: Any, y: Any) -> TablePreparation:
