@@ -25,15 +25,10 @@ from sklearn.utils.validation import _check_sample_weight
 
 from ..ensembles.fitted_model import FittedModel
 from ..losses import Loss, get_loss
-from ..preprocessing.encoding import (
-    FROM_DTYPE,
-    Reading,
-    TableEncoding,
-    learn_encoding,
-    read_training,
-)
+from ..preprocessing.encoding import FROM_DTYPE, Reading, TableEncoding, read_training
 from ..preprocessing.inputs import InputPreparation
 from ..preprocessing.labels import can_stratify, class_factors, distinct_labels
+from ..preprocessing.level_means import learn_encoding
 from ..preprocessing.merging import merge_samples
 from ..preprocessing.scaling import StandardScaling, on_another_scale
 from ..runtime.parallel import OneBlasThread, ThreadTeam, resolve_threads

@@ -224,7 +224,7 @@ def check_parameters(estimator: Any) -> None:
             problem = no_effect(name, value, defaults[name], condition.remedy)
             if condition.refused:
                 raise problem
-            warnings.warn(str(problem), UserWarning, stacklevel=6)
+            warnings.warn(str(problem), UserWarning, stacklevel=5)
     estimator._check_settings()
 
 
