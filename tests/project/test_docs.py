@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,13 @@ def run(code, names):
         if error.name.startswith("randomboost"):
             raise
         pytest.skip(f"{error.name} is not installed")
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.stem)
