@@ -19,7 +19,7 @@ from ..compare.folds import hold_out, make_folds
 from ..compare.scores import Scores, score
 from ..runtime.units import format_bytes, format_seconds
 from .console import Terminal
-from .data import TrainingTable, read_training_table
+from .data import TrainingTable, read_training_table, save_decisions
 from .fitting import Checkpoint, fit
 from .models import make_model
 from .options import DONE, INTERRUPTED
@@ -120,9 +120,13 @@ class TrainingRun:
                 return kept
         return secrets.randbelow(2**31)
 
-    def read(self, path: str, target: str | None, **reading: Any) -> None:
+    def read(
+        self, path: str, target: str | None, save_columns: str | None = None, **reading: Any
+    ) -> None:
         """Read the data; the parameters are those of `read_training_table`."""
         self.data = read_training_table(path, target, **reading)
+        if save_columns is not None:
+            save_decisions(save_columns, self.data)
         self.data.present(self.terminal)
         self.train, self.test = np.arange(len(self.data.y)), np.arange(0)
         if self.test_size:
@@ -220,7 +224,7 @@ class TrainingRun:
             "seed": self.seed,
             "test_size": self.test_size,
             "target": self.data.target,
-            "columns": [[column.name, column.kind] for column in self.data.columns],
+            "columns": [column.as_dict() for column in self.data.columns],
             "data": digest.hexdigest(),
         }
 
@@ -236,7 +240,8 @@ class TrainingRun:
             "rows": len(self.train),
             "rows_held_out": len(self.test),
             "target": data.target,
-            "columns": [{"name": column.name, "kind": column.kind} for column in data.columns],
+            "columns": [column.as_dict() for column in data.columns],
+            "decisions": [{**one.as_dict(), "examples": ""} for one in data.decisions],
             "left_out": [{"name": c.name, "reason": c.reason} for c in data.left_out],
             "remarks": data.remarks,
         }  # fmt: skip
