@@ -193,7 +193,7 @@ def duplicate_names(table, path):
 
 def thousands_separators(table, path):
     text = plain(table)
-    marks = ["'", "\u00a0", " ", "\u202f", "’"]
+    marks = ["'", "\u00a0", " ", "\u202f", "\u2019"]
     form = [
         f"{value:,}" if value == value and value is not None else "" for value in table["visits"]
     ]

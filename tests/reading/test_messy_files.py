@@ -1,4 +1,4 @@
-"""A folder of messy files is read as the clean table and gives the same error, without hand work."""
+"""A folder of messy files is read as the clean table, without hand work."""
 
 from __future__ import annotations
 

@@ -300,12 +300,12 @@ def test_cells_of_another_kind(kind, bad, message):
     good = {"number": "1", "flag": "yes", "date": "2020-01-01", "duration": "1:00:00"}[kind]
     column = Column("a", kind)
     account = Account("t.csv")
-    X = feature_table(pd.DataFrame({"a": [good, bad] + [good] * 30}), [column], account)
+    X = feature_table(pd.DataFrame({"a": [good, bad] + [good] * 30}), [column], account.add)
     assert X["a"].isna().tolist() == [False, True] + [False] * 30
     account.check()  # few enough
     assert "1 cells are not" in account.remarks()[0]
     assert "first in row 2" in account.remarks()[0]
-    feature_table(pd.DataFrame({"a": [bad] * 3}), [column], account)
+    feature_table(pd.DataFrame({"a": [bad] * 3}), [column], account.add)
     with pytest.raises(DataError, match=message):
         account.check()
 

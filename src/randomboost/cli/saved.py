@@ -122,7 +122,7 @@ class SavedModel:
                 continue
             frame.index += n_read  # messages count the rows of the whole file
             n_read += len(frame)
-            features = feature_table(frame, columns, self._account)
+            features = feature_table(frame, columns, self._account.add)
             for name, known in self._known.items():
                 cells = features[name].dropna()
                 self.unknown[name] += int((~cells.isin(known)).sum())

@@ -3,8 +3,9 @@
 The command line reads its data with this package; the classifiers do not need it.
 """
 
+from .account import Account
 from .choosing import choose_columns
-from .column_cells import Account, feature_table, label_strings
+from .column_cells import feature_table, label_strings
 from .columns import Column, LeftOut
 from .decisions import (
     Decision,

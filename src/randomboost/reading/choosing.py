@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .column_cells import MOST_UNREADABLE, Cells, Texts, read_cells, with_counts
+from .account import MOST_UNREADABLE, with_counts
+from .column_cells import Cells, Texts, read_cells
 from .columns import CATEGORY, FLAG, Column
 from .dates import DATE, find_dates
 from .decisions import LEFT_OUT, Decision, Override

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,19 +13,11 @@ import numpy as np
 from .columns import CATEGORY, FLAG, Column
 from .dates import DATE, days_since_1970, parse_dates
 from .durations import DURATION, parse_durations
-from .errors import DataError
 from .numbers import NUMBER, parse_numbers
 from .parsed import Parsed
 from .words import MISSING, flag_of, means_no_value
 
-MOST_UNREADABLE = 0.05  # fraction of the cells of a column
 _WHOLE, _DECIMAL = re.compile(r"-?[0-9]{1,18}"), re.compile(r"-?[0-9]+\.[0-9]*")
-_EXPECTED = {
-    NUMBER: "a number",
-    FLAG: "yes or no",
-    DATE: "a date",
-    DURATION: "a duration",
-}
 
 
 class Texts:
@@ -100,7 +92,7 @@ def label_strings(values: Any) -> Any:
     import pandas as pd
 
     found = Texts(values)
-    strings = np.append(found.texts, None)
+    strings = np.array([*found.texts, None], dtype=object)
     return pd.Series(strings[found.places], index=values.index, name=values.name, dtype=object)
 
 
@@ -240,103 +232,11 @@ def _plain_number(text: str) -> str:
     return str(string_of(float(text))) if _DECIMAL.fullmatch(text) else text
 
 
-class Account:
-    """What was found in the columns of a table: forms that are new, cells that are unreadable.
-
-    Parameters
-    ----------
-    source : str
-        Name of the table, for messages.
-    """
-
-    def __init__(self, source: str) -> None:
-        self._source = source
-        self._new: dict[str, Counter[str]] = {}
-        self._words: dict[str, Counter[str]] = {}
-        self._unreadable: dict[str, Counter[str]] = {}
-        self._rows: dict[str, int] = {}
-        self._known: Counter[str] = Counter()
-        self._kinds: dict[str, str] = {}
-
-    def add(self, column: Column, cells: Cells) -> None:
-        """Take note of the cells of a column, or of some of its rows.
-
-        Parameters
-        ----------
-        column : Column
-            The column.
-        cells : Cells
-            Its cells.
-        """
-        name = column.name
-        n_unreadable = cells.unreadable.total()
-        self._kinds[name] = column.kind
-        self._known[name] += len(cells.values) - cells.n_missing + n_unreadable
-        for form, count in cells.forms.items():
-            if form not in column.forms:
-                self._new.setdefault(name, Counter())[form] += count
-        if cells.words:
-            self._words.setdefault(name, Counter()).update(cells.words)
-        if n_unreadable:
-            self._unreadable.setdefault(name, Counter()).update(cells.unreadable)
-            self._rows.setdefault(name, cells.row)
-
-    def check(self) -> None:
-        """Raise an error if too many cells of a column are unreadable."""
-        for name, texts in self._unreadable.items():
-            count, known = texts.total(), self._known[name]
-            if count > MOST_UNREADABLE * known:
-                text = texts.most_common(1)[0][0]
-                raise DataError(
-                    f"column {name!r} of {self._source}: {count} of {known} cells are not "
-                    f"{_EXPECTED[self._kinds[name]]}, the first in row {self._rows[name] + 1}; "
-                    f"the most frequent one is {text!r}. Correct them, or leave them empty"
-                )
-
-    def remarks(self) -> list[str]:
-        """Return remarks on unreadable cells, words for missing values, and new forms."""
-        found = []
-        for name, texts in self._unreadable.items():
-            found.append(
-                f"column {name!r}: {texts.total()} cells are not {_EXPECTED[self._kinds[name]]} and "
-                f"count as missing ({with_counts(texts)}; first in row {self._rows[name] + 1})"
-            )
-        for name, words in self._words.items():
-            found.append(f"column {name!r}: counted as missing: {with_counts(words)}")
-        for name, forms in self._new.items():
-            found.append(
-                f"column {name!r}: in a form that the training data did not have: "
-                f"{with_counts(forms, quoted=False)}"
-            )
-        return found
-
-
-def with_counts(found: Counter[str], *, quoted: bool = True, limit: int = 4) -> str:
-    """Return texts with their counts in one line.
-
-    Parameters
-    ----------
-    found : Counter
-        The texts.
-    quoted : bool
-        Whether to quote them.
-    limit : int
-        How many to list.
-
-    Returns
-    -------
-    str
-        The line.
-    """
-    parts = [
-        f"{text!r} {count}" if quoted else f"{text} {count}"
-        for text, count in found.most_common(limit)
-    ]
-    more = len(found) - limit
-    return ", ".join(parts) + (f" and {more} more" if more > 0 else "")
-
-
-def feature_table(frame: Any, columns: Collection[Column], account: Account | None = None) -> Any:
+def feature_table(
+    frame: Any,
+    columns: Collection[Column],
+    on_cells: Callable[[Column, Cells], None] | None = None,
+) -> Any:
     """Return the features as float64 and category columns, in the order of `columns`.
 
     Parameters
@@ -345,8 +245,8 @@ def feature_table(frame: Any, columns: Collection[Column], account: Account | No
         A table with at least these columns.
     columns : collection of Column
         The features.
-    account : Account or None
-        Takes note of what was converted.
+    on_cells : callable or None
+        Takes every column with its cells, such as `Account.add`.
 
     Returns
     -------
@@ -359,6 +259,6 @@ def feature_table(frame: Any, columns: Collection[Column], account: Account | No
     for column in columns:
         cells = read_cells(frame[column.name], column)
         made[column.name] = cells.values
-        if account is not None:
-            account.add(column, cells)
+        if on_cells is not None:
+            on_cells(column, cells)
     return pd.DataFrame(made, index=frame.index)

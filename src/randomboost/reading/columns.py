@@ -49,7 +49,7 @@ class Column:
     def as_dict(self) -> dict[str, Any]:
         """Return name and kind, and what differs from the defaults."""
         usual = asdict(Column(self.name, self.kind))
-        found = {"name": self.name, "kind": self.kind}
+        found: dict[str, Any] = {"name": self.name, "kind": self.kind}
         for name, value in asdict(self).items():
             if value != usual[name]:
                 found[name] = list(value) if isinstance(value, tuple) else value
@@ -59,7 +59,7 @@ class Column:
     def from_dict(entry: dict[str, Any]) -> Column:
         """Return the column that `as_dict` describes; other entries are ignored."""
         known = {each.name for each in fields(Column)}
-        given = {
+        given: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in entry.items()
             if name in known

@@ -29,7 +29,7 @@ _THREE_DECIMALS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 
 
 def _pattern(decimal: str) -> re.Pattern[str]:
-    groups = f"{re.escape(_OTHER_SIGN[decimal])}'’{_SPACES}"
+    groups = f"{re.escape(_OTHER_SIGN[decimal])}'\u2019{_SPACES}"
     sign = re.escape(decimal)
     whole = rf"(?:[1-9]\d{{0,2}}(?P<group>[{groups}])\d{{3}}(?:(?P=group)\d{{3}})*|\d+)"
     return re.compile(
@@ -55,17 +55,19 @@ def _taken_apart(texts: Any, decimal: str) -> tuple[Parsed, Any]:
     pattern = _PATTERNS[decimal]
     for place in np.flatnonzero(~known):
         found = pattern.fullmatch(texts[place])
-        signs = found and [found["sign"], found["inner"]]
-        if not found or bool(found["open"]) != bool(found["close"]) or all(signs):
+        if not found or bool(found["open"]) != bool(found["close"]):
             continue
-        if found["open"] and any(signs) or found["before"] and _is_currency(found["after"]):
+        signs = [sign for sign in (found["sign"], found["inner"]) if sign]
+        if len(signs) + bool(found["open"]) > 1:
+            continue
+        if found["before"] and _is_currency(found["after"]):
             continue
         body = found["body"]
         if found["group"]:
             body = body.replace(found["group"], "")
         body = body.replace(decimal, ".")
         value = float(body + (found["power"] or ""))
-        negative = found["open"] or any(sign and sign in _MINUS for sign in signs)
+        negative = found["open"] or any(sign in _MINUS for sign in signs)
         parsed.put(place, -value if negative else value)
         if found["open"]:
             parsed.mark(place, "negative in parentheses")

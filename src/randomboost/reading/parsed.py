@@ -31,7 +31,7 @@ class Parsed:
         """Return the result for texts of which none has been read yet."""
         return Parsed(np.full(n_texts, np.nan), np.zeros(n_texts, dtype=bool))
 
-    def put(self, place: int, value: float, *forms: str) -> None:
+    def put(self, place: Any, value: float, *forms: str) -> None:
         """Set the value of a text and the forms in which it is written."""
         self.values[place] = value
         self.readable[place] = True

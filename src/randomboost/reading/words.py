@@ -8,9 +8,11 @@ from collections.abc import Collection
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "?", "#N/A")
 # in columns of numbers, dates, durations and yes/no, in any case; in text they are categories
 _NO_VALUE = frozenset(
-    "- -- --- – — . .. ? ?? * n/a n.a. n.a na nan nil none null unknown unk missing empty blank tbd"
-    " #n/a #na #null! #value! #ref! #name? #num! #div/0! #error!".split()
-) | {"not available", "not applicable", "not known", "no data", "not recorded", "(blank)", "(null)"}
+    ("-", "--", "---", "\u2013", "\u2014", ".", "..", "?", "??", "*", "n/a", "n.a.", "n.a", "na",
+     "nan", "nil", "none", "null", "unknown", "unk", "missing", "empty", "blank", "tbd",
+     "not available", "not applicable", "not known", "not recorded", "no data", "(blank)", "(null)", "#n/a", "#na",
+     "#null!", "#value!", "#ref!", "#name?", "#num!", "#div/0!", "#error!")
+)  # fmt: skip
 _YES = frozenset(("true", "t", "yes", "y", "on"))
 _NO = frozenset(("false", "f", "no", "n", "off"))
 _FLAGS = (
