@@ -29,6 +29,7 @@ from ..reading.columns import KINDS
 from ..reading.decisions import TARGET
 from ..runtime.writing import whole_file
 from .console import Terminal, first_names, plain_table
+from .outputs import check_writable
 
 _USED_AS = {
     "flag": "yes/no, as 1 and 0",
@@ -154,6 +155,10 @@ def read_training_table(
     if any(other != name for other in targets):
         raise ValueError(f"{columns_file} has a target other than {name!r}: correct its read_as")
     overrides.pop(name, None)
+    if len(frame.columns) == 1:
+        raise ValueError(
+            f"{table.name} has no column but the target {name!r}: nothing to learn from"
+        )
     labels = label_strings(frame[name])
     # before rows without a target are removed: numbers of rows would not look like it without them
     decisions = choose_columns(
@@ -196,6 +201,7 @@ def save_decisions(path: str, table: TrainingTable) -> None:
     table : TrainingTable
         The data.
     """
+    check_writable(path)
     with whole_file(path) as draft:
         draft.write_text(decisions_text(table.decisions, path), encoding="utf-8")
 
@@ -224,7 +230,7 @@ def decision_table(lines: list[dict[str, Any]]) -> Table:
     Parameters
     ----------
     lines : list of dict
-        The decisions as `Decision.as_dict` gives them.
+        The decisions as `Decision.as_dict` gives them; entries may be omitted.
 
     Returns
     -------
@@ -236,7 +242,7 @@ def decision_table(lines: list[dict[str, Any]]) -> Table:
     for heading, column in zip(headings, table.columns, strict=True):
         column.justify = "right" if heading == "missing" else "left"
     for line in lines:
-        table.add_row(*(str(line[heading.replace(" ", "_")]) for heading in headings))
+        table.add_row(*(str(line.get(heading.replace(" ", "_"), "")) for heading in headings))
     return table
 
 

@@ -50,6 +50,8 @@ class OneLineErrors(TyperGroup):
                 raise
             _end(_in_one_line(error), options.FAILED)
         except Exception as error:
+            if hasattr(error, "exit_code"):  # wrong usage, which typer reports
+                raise
             kind = type(error).__name__
             _end(
                 f"an error of the program, please report it: {kind}: {_in_one_line(error)} "

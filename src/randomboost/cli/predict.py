@@ -18,6 +18,7 @@ from ..reading import DataError, Rows, label_strings, open_rows
 from ..runtime.units import format_seconds
 from ..runtime.writing import whole_file
 from .console import Terminal, first_names
+from .outputs import check_writable
 from .saved import SavedModel, unused_columns
 
 _PROBABILITY = "probability_"
@@ -97,9 +98,8 @@ def predict(
 def _check_output(out: str | None, *inputs: str) -> None:
     if out is None:
         return
+    check_writable(out)
     path = Path(out)
-    if path.is_dir() or not path.parent.is_dir():
-        raise DataError(f"cannot write {out}: it is a folder, or its folder does not exist")
     if any(path.exists() and Path(name).exists() and path.samefile(name) for name in inputs):
         raise DataError(f"the predictions cannot replace {out}, which is an input")
 

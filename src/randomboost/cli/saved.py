@@ -123,11 +123,11 @@ class SavedModel:
             frame.index += n_read  # messages count the rows of the whole file
             n_read += len(frame)
             features = feature_table(frame, columns, self._account.add)
+            self._account.check()
             for name, known in self._known.items():
                 cells = features[name].dropna()
                 self.unknown[name] += int((~cells.isin(known)).sum())
             yield frame, features if self.columns is not None else features.to_numpy()
-        self._account.check()
 
     def remarks(self) -> list[str]:
         """Return remarks on the rows that were read."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .. import files
 from ..runtime.compiling import cache_folder
 from ..runtime.units import format_seconds
 from .console import Terminal
@@ -38,8 +41,12 @@ def warm_up(terminal: Terminal, names: Sequence[str]) -> None:
                 fitted = fit(
                     model.set_params(random_state=0), X, y, Terminal(quiet=True), resume=False
                 )
-            fitted.predict(X)
-            fitted.predict_proba(X)
+            with tempfile.TemporaryDirectory() as folder:
+                file = Path(folder) / "model.rboost"
+                files.save(fitted, file)
+                loaded = files.load(file)  # its arrays are of other types than those of a fit
+            loaded.predict(X)
+            loaded.predict_proba(X)
         seconds[name] = time.perf_counter() - began
         terminal.message(f"{name}: ready after {format_seconds(seconds[name])}")
     folder = cache_folder()

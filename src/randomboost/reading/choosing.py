@@ -113,7 +113,7 @@ class _Candidate:
             self._texts = found = Texts(values)
             gone = np.array([means_no_value(text) for text in found.texts], dtype=bool)
             self._known = found.without(gone)
-            if len(self._known[0]) and _worth_trying(_numbers, *self._known):
+            if len(self._known[0]) and _worth_trying(_find_numbers, *self._known):
                 self._numbers = NumberEvidence(*self._known)
 
     @property
@@ -160,7 +160,7 @@ class _Candidate:
         if given.keys() & {"decimal", "order"}:
             note = ""  # what was ambiguous has been decided
         column = Column(self.name, kind or reading.kind, **{**settings, **given})
-        cells = read_cells(self.values, column)
+        cells = read_cells(self.values, column, self._texts)
         if kind is not None and not kept:
             self._check_forced(cells, column)
         column = Column.from_dict({**column.as_dict(), "forms": sorted(cells.forms)})
@@ -194,15 +194,20 @@ class _Candidate:
             return Reading(NUMBER if empty else CATEGORY, {}, 0)
         if are_flags(texts):
             return Reading(FLAG, {}, total)
-        found = [] if self._numbers is None else [self._numbers.reading(usual)]
-        found += [find(texts, counts) for find in (find_dates, find_durations)
+        number = None if self._numbers is None else self._numbers.reading(usual)
+        if number is not None and number.n_cells == total:
+            return number
+        found = [number] + [find(texts, counts) for find in (find_dates, find_durations)
                   if _worth_trying(find, texts, counts)]  # fmt: skip
         readings = [reading for reading in found if reading is not None]
         best = max(readings, key=lambda reading: reading.n_cells, default=None)
         if best is None or 2 * best.n_cells < total:
             return Reading(CATEGORY, {}, total)
         if best.n_cells < (1 - MOST_UNREADABLE) * total:
-            note = best.note or f"{best.n_cells} of {total} cells are {best.kind}s, the others not"
+            note = best.note or (
+                f"{best.n_cells} of {total} cells are {best.kind}s: to read it so, list the other "
+                "words as missing_words in a columns file"
+            )
             return Reading(CATEGORY, {}, total, note)
         return best
 
@@ -235,12 +240,17 @@ class _Candidate:
         return tuple(str(value) for value in some)
 
 
-def _numbers(texts: Any, counts: Any) -> Reading | None:
+def _find_numbers(texts: Any, counts: Any) -> Reading | None:
     return NumberEvidence(texts, counts).reading(None)
 
 
 def _worth_trying(find: Any, texts: Any, counts: Any) -> bool:
-    """Return whether at least half of some texts from all parts of a column are of a kind."""
+    """Return whether at least half of some texts from all parts of a column are of a kind.
+
+    Few texts are all tried anyway.
+    """
+    if len(texts) <= _SCREENED:
+        return True
     step = -(-len(texts) // _SCREENED)
     found = find(texts[::step], counts[::step])
     return found is not None and 2 * found.n_cells >= int(counts[::step].sum())

@@ -128,7 +128,7 @@ class Cells:
         return int(pd.isna(self.values).sum())
 
 
-def read_cells(values: Any, column: Column) -> Cells:
+def read_cells(values: Any, column: Column, texts: Texts | None = None) -> Cells:
     """Convert the cells of a column.
 
     Parameters
@@ -137,6 +137,8 @@ def read_cells(values: Any, column: Column) -> Cells:
         The column as it was read.
     column : Column
         How its cells are written.
+    texts : Texts or None
+        Its distinct texts, if they are known already.
 
     Returns
     -------
@@ -152,7 +154,7 @@ def read_cells(values: Any, column: Column) -> Cells:
         return Cells(
             typed, words=Counter({f"{value:g}": int(n) for value, n in _counted(gone, values)})
         )
-    found = Texts(values)
+    found = Texts(values) if texts is None else texts
     gone = np.array([means_no_value(text, column.missing) for text in found.texts], dtype=bool)
     parsed = Parsed.of(len(found.texts))
     known, _ = found.without(gone)

@@ -45,6 +45,8 @@ def _iso_days(texts: Any) -> Any:
     import pandas as pd
 
     likely = [text if "-" in text[4:8] else None for text in texts]
+    if not any(likely):
+        return np.full(len(texts), np.nan)
     moments = pd.to_datetime(
         pd.Series(likely, dtype=object), errors="coerce", format="ISO8601", utc=True
     )

@@ -261,7 +261,7 @@ def _explained(source: Source, dialect: Dialect, error: Exception) -> DataError:
         lines = _broken_lines(source, dialect)
         first = f"line {lines[0]} of {source.name}" if lines else f"a row of {source.name}"
         shown = ", ".join(map(str, lines[1:6])) + (", ..." if len(lines) > 6 else "")
-        further = f" The same holds for {len(lines) - 1} further lines: {shown}." if shown else ""
+        further = f" Further lines with a wrong number of cells: {shown}." if shown else ""
         return DataError(
             f"{first} has {ragged[2]} cells instead of {ragged[1]}: {row!r}. Correct it (text that "
             f"contains the separator needs quotes).{further}"

@@ -17,7 +17,7 @@ _CLOCK = re.compile(
 )
 _SECONDS = {"w": 604800, "d": 86400, "h": 3600, "m": 60, "s": 1, "ms": 0.001}
 _PART = (
-    r"(\d+(?:[.,]\d+)?)\s*(weeks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m|milliseconds?|ms"
+    r"(\d+(?:[.,]\d+)?)\s*(weeks?|w|days?|d|hours?|hrs?|h|milliseconds?|ms|minutes?|mins?|m"
     r"|seconds?|secs?|s)\.?"
 )
 _PARTS = re.compile(_PART, re.IGNORECASE)

@@ -47,7 +47,7 @@ def _taken_apart(texts: Any, decimal: str) -> tuple[Parsed, Any]:
     import pandas as pd
 
     parsed, units = Parsed.of(len(texts)), np.full(len(texts), "", dtype=object)
-    plain = pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").to_numpy(np.float64)
+    plain = np.asarray(pd.to_numeric(texts, errors="coerce"), dtype=np.float64)
     known = ~np.isnan(plain)
     if decimal == ",":
         known &= np.array(["." not in text for text in texts], dtype=bool)

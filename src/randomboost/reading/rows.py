@@ -170,9 +170,10 @@ def _read_arrow(source: Source) -> Any:
     import pyarrow as pa
     from pyarrow import feather, parquet
 
-    read = parquet.read_table if source.format == "parquet" else feather.read_table
     try:
-        return read(source.seekable())
+        if source.format == "parquet":
+            return parquet.ParquetFile(source.seekable()).read()
+        return feather.read_table(source.seekable())
     except (pa.ArrowException, OSError) as error:
         raise _damaged(source, error) from error
 

@@ -10,8 +10,8 @@ MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "?", "#
 _NO_VALUE = frozenset(
     ("-", "--", "---", "\u2013", "\u2014", ".", "..", "?", "??", "*", "n/a", "n.a.", "n.a", "na",
      "nan", "nil", "none", "null", "unknown", "unk", "missing", "empty", "blank", "tbd",
-     "not available", "not applicable", "not known", "not recorded", "no data", "(blank)", "(null)", "#n/a", "#na",
-     "#null!", "#value!", "#ref!", "#name?", "#num!", "#div/0!", "#error!")
+     "not available", "not applicable", "not known", "not recorded", "no data", "(blank)",
+     "(null)", "#n/a", "#na", "#null!", "#value!", "#ref!", "#name?", "#num!", "#div/0!", "#error!")
 )  # fmt: skip
 _YES = frozenset(("true", "t", "yes", "y", "on"))
 _NO = frozenset(("false", "f", "no", "n", "off"))
