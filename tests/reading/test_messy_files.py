@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from typer.testing import CliRunner  # noqa: E402
 
 from randomboost.cli import app  # noqa: E402
 from randomboost.cli.data import read_training_table  # noqa: E402
+from randomboost.reading import read_table  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -58,3 +60,38 @@ def test_a_messy_file_is_read_as_the_clean_table(name, folder):
         X["plan"].astype(object), expected["plan"].astype(object), check_names=False
     )
     assert table.y.tolist() == clean_table()[TARGET].tolist()
+
+
+# -- the table in the guide ----------------------------------------------------------------------
+
+PAGE = Path(__file__).parents[2] / "docs" / "guide" / "messy-files.md"
+LINES = [
+    [cell.strip() for cell in line.strip("|").split("|")]
+    for line in PAGE.read_text().splitlines()
+    if line.startswith("|")
+][2:]
+EXAMPLES = [(file, cell.strip("`"), value) for _, cell, value, file in LINES if cell]
+
+
+def test_the_guide_has_every_trap():
+    assert {file for *_, files in LINES for file in files.split(", ")} == set(TRAPS)
+
+
+def as_shown(column, value):
+    if value != value:
+        return "missing"
+    if column == "joined":
+        return str((pd.Timestamp(0) + pd.Timedelta(days=value)).date())
+    return f"{value:g} seconds" if column == "call" else f"{value:.6g}"
+
+
+@pytest.mark.parametrize(("file", "cell", "value"), EXAMPLES)
+def test_a_cell_of_the_guide_is_read_as_it_says(file, cell, value, folder):
+    frame = read_table(str(folder[file])).frame
+    table = read_training_table(str(folder[file]), TARGET)
+    places = [
+        (name, row) for name in table.X for row in np.flatnonzero(frame[name].astype(str) == cell)
+    ]
+    assert places
+    for name, row in places:
+        assert as_shown(name, table.X[name].iloc[row]) == value

@@ -36,6 +36,7 @@ _USED_AS = {
     "date": "date, as days",
     "duration": "duration, as seconds",
 }
+_HEADINGS = ("column", "read as", "missing", "converted", "examples", "note")
 _MOST_REMARKS = 12  # on columns; --columns shows all
 
 
@@ -237,7 +238,8 @@ def decision_table(lines: list[dict[str, Any]]) -> Table:
     Table
         The table.
     """
-    headings = ("column", "read as", "missing", "converted", "examples", "note")
+    known = {key.replace("_", " ") for line in lines for key in line}
+    headings = [heading for heading in _HEADINGS if heading in known]
     table = plain_table(*headings)
     for heading, column in zip(headings, table.columns, strict=True):
         column.justify = "right" if heading == "missing" else "left"

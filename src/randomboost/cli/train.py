@@ -295,7 +295,7 @@ class TrainingRun:
 def _noted(decision: Decision) -> dict[str, Any]:
     """Return a decision without examples of the data, which a model file should not have."""
     line = decision.as_dict()
-    return {key: value for key, value in line.items() if value and key != "examples"}
+    return {key: value for key, value in line.items() if value != "" and key != "examples"}
 
 
 def _scored(model: Any, X: Any, y: Any) -> Scores:
