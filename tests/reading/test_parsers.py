@@ -9,7 +9,11 @@ pd = pytest.importorskip("pandas")
 
 from randomboost.reading.dates import find_dates, parse_dates  # noqa: E402
 from randomboost.reading.durations import find_durations, parse_durations  # noqa: E402
-from randomboost.reading.numbers import NumberEvidence, parse_numbers  # noqa: E402
+from randomboost.reading.numbers import (  # noqa: E402
+    NumberEvidence,
+    parse_numbers,
+    plain_numbers,
+)
 
 
 def texts(*words):
@@ -53,8 +57,8 @@ def test_numbers_with_decimal_points(text, value):
     ("text", "value"),
     [
         ("12", 12), ("70,12", 70.12), ("1.234,56", 1234.56), ("1.234", 1234),
-        ("-1.234.567", -1234567), ("(70,5) €", None), ("(70,5 €)", -70.5), ("1'200,5", 1200.5), ("70.12", None),
-        ("1,234.5", None), ("0,123", 0.123), ("1e3", 1000),
+        ("-1.234.567", -1234567), ("(70,5) €", None), ("(70,5 €)", -70.5), ("1'200,5", 1200.5),
+        ("70.12", None), ("1,234.5", None), ("0,123", 0.123), ("1e3", 1000),
     ],
 )  # fmt: skip
 def test_numbers_with_decimal_commas(text, value):
@@ -121,6 +125,20 @@ def test_a_million_plain_numbers_need_no_pattern(monkeypatch):
     assert evidence.reading(None).n_cells == 1000
 
 
+@pytest.mark.parametrize("kind", ["str", object])
+def test_plain_columns_are_read_at_once(kind):
+    values = lambda *cells: pd.Series(cells, dtype=kind)  # noqa: E731
+    numbers, pointed = plain_numbers(values("1.5", " 2 ", None, "NA", "1e3"))
+    np.testing.assert_array_equal(numbers, [1.5, 2, np.nan, np.nan, 1000])
+    assert pointed
+    assert plain_numbers(values("1", "2"))[1] is False
+    assert plain_numbers(values("1.234", "2"))[1] is None
+    assert plain_numbers(values("1.234", "0.5"))[1] is True
+    assert plain_numbers(values("1", "-")) is None
+    assert plain_numbers(values("1,5")) is None
+    assert plain_numbers(pd.Series([1, "x", [2]], dtype=object)) is None
+
+
 # -- dates -------------------------------------------------------------------------------------
 
 
@@ -168,14 +186,31 @@ def test_the_order_of_day_and_month_is_decided_by_the_column():
 @pytest.mark.parametrize(
     ("text", "order", "seconds"),
     [
-        ("1:30:00", "", 5400), ("26:00:01", "", 93601), ("0:00:01.5", "", 1.5),
-        ("-0:01:00", "", -60), ("08:15", "", 29700), ("8:15", "m:s", 495), ("10:30 PM", "", 81000), ("2h 5m", "", 7500),
-        ("45 min", "", 2700), ("1 day 3 hours", "", 97200), ("1 day, 0:01:00", "", 86460),
-        ("1h and 30 minutes", "", 5400), ("1.5 hours", "", 5400), ("90s", "", 90),
-        ("2 weeks", "", 1209600), ("250 ms", "", 0.25), ("PT1H30M", "", 5400), ("P1DT2S", "", 86402), ("1:75:00", "", None),
-        ("5", "", None), ("5 kg", "", None), ("P", "", None), ("long", "", None),
+        ("1:30:00", "", 5400),
+        ("26:00:01", "", 93601),
+        ("0:00:01.5", "", 1.5),
+        ("-0:01:00", "", -60),
+        ("08:15", "", 29700),
+        ("8:15", "m:s", 495),
+        ("10:30 PM", "", 81000),
+        ("2h 5m", "", 7500),
+        ("45 min", "", 2700),
+        ("1 day 3 hours", "", 97200),
+        ("1 day, 0:01:00", "", 86460),
+        ("1h and 30 minutes", "", 5400),
+        ("1.5 hours", "", 5400),
+        ("90s", "", 90),
+        ("2 weeks", "", 1209600),
+        ("250 ms", "", 0.25),
+        ("PT1H30M", "", 5400),
+        ("P1DT2S", "", 86402),
+        ("1:75:00", "", None),
+        ("5", "", None),
+        ("5 kg", "", None),
+        ("P", "", None),
+        ("long", "", None),
     ],
-)  # fmt: skip
+)
 def test_durations(text, order, seconds):
     parsed = parse_durations(texts(text), order=order)
     assert parsed.readable[0] == (seconds is not None)

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from .account import MOST_UNREADABLE, with_counts
-from .column_cells import Cells, Texts, read_cells
+from .column_cells import Cells, Texts, read_cells, string_of
 from .columns import CATEGORY, FLAG, Column
 from .dates import DATE, find_dates
 from .decisions import LEFT_OUT, Decision, Override
 from .durations import DURATION, find_durations
 from .errors import DataError
-from .numbers import NUMBER, NumberEvidence
+from .numbers import NUMBER, NumberEvidence, plain_numbers
 from .parsed import Reading
 from .words import are_flags, means_no_value
 
@@ -24,6 +24,7 @@ _ALL_DISTINCT = 0.9  # fraction of distinct values above which a column identifi
 _FEW_ROWS = 20  # with fewer rows all values may well be distinct
 _SCREENED = 1000  # texts that decide whether a kind is worth trying on all of them
 _EXAMPLES = 3
+_LOOKED_AT = 100  # cells among which examples are found
 _NOT_A_FEATURE = "its cells are neither numbers, text nor dates"
 
 
@@ -107,9 +108,16 @@ class _Candidate:
         self.values = values
         self.name = str(values.name)
         self.kind = _kind_of_type(values)
+        self._typed = values
         self._texts: Texts | None = None
         self._numbers: NumberEvidence | None = None
-        if self.kind == "text":
+        self._pointed: bool | None = False
+        plain = plain_numbers(values) if self.kind == "text" else None
+        if plain is not None and plain[1] is not None:
+            self.kind = NUMBER
+            numbers, self._pointed = plain
+            self._typed = values.__class__(numbers, index=values.index)
+        elif self.kind == "text":
             self._texts = found = Texts(values)
             gone = np.array([means_no_value(text) for text in found.texts], dtype=bool)
             self._known = found.without(gone)
@@ -119,11 +127,13 @@ class _Candidate:
     @property
     def decimal(self) -> str | None:
         """Decimal sign that the cells show."""
-        return None if self._numbers is None else self._numbers.decimal
+        if self._numbers is None:
+            return "." if self._pointed else None
+        return self._numbers.decimal
 
     def left_out(self, reason: str) -> Decision:
         """Return the decision to leave the column out."""
-        n_missing = int(self.values.isna().sum())
+        n_missing = int(self._typed.isna().sum())
         if self._texts is not None:
             n_missing = int((self._texts.places < 0).sum())
         return Decision(self.name, LEFT_OUT, None, n_missing, "", self._examples(), reason)
@@ -214,7 +224,7 @@ class _Candidate:
     def _why_not(self, cells: Cells, column: Column) -> str | None:
         """Return why the column should be left out, or None."""
         if self._texts is None:
-            known = self.values.dropna()
+            known = self._typed.dropna()
             n_known, n_distinct = len(known), known.nunique()
         else:
             n_known, n_distinct = int(self._texts.counts.sum()), len(self._texts.texts)
@@ -233,11 +243,8 @@ class _Candidate:
     def _examples(self) -> tuple[str, ...]:
         if self._texts is not None:
             return tuple(str(text) for text in self._texts.texts[:_EXAMPLES])
-        try:
-            some = self.values.dropna().drop_duplicates()[:_EXAMPLES]
-        except TypeError:  # lists cannot be compared
-            some = self.values.dropna()[:_EXAMPLES]
-        return tuple(str(value) for value in some)
+        some = [string_of(value) for value in self.values.dropna()[:_LOOKED_AT]]
+        return tuple(dict.fromkeys(text for text in some if text is not None))[:_EXAMPLES]
 
 
 def _find_numbers(texts: Any, counts: Any) -> Reading | None:

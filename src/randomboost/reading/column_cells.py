@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from .columns import CATEGORY, FLAG, Column
 from .dates import DATE, days_since_1970, parse_dates
 from .durations import DURATION, parse_durations
-from .numbers import NUMBER, parse_numbers
+from .numbers import NUMBER, parse_numbers, plain_numbers
 from .parsed import Parsed
 from .words import MISSING, flag_of, means_no_value
 
@@ -148,12 +148,14 @@ def read_cells(values: Any, column: Column, texts: Texts | None = None) -> Cells
     if column.kind == CATEGORY:
         return Cells(_categories(values, column.missing))
     typed = _typed_values(values, column.kind)
+    if typed is None and column.kind == NUMBER and column.decimal == "." and not column.shares:
+        plain = plain_numbers(values)
+        typed = None if plain is None else plain[0].copy()
     if typed is not None:
         gone = np.isin(typed, [float(word) for word in column.missing if _is_number(word)])
+        words = Counter(f"{value:g}" for value in typed[gone])
         typed[gone | np.isinf(typed)] = np.nan
-        return Cells(
-            typed, words=Counter({f"{value:g}": int(n) for value, n in _counted(gone, values)})
-        )
+        return Cells(typed, words)
     found = Texts(values) if texts is None else texts
     gone = np.array([means_no_value(text, column.missing) for text in found.texts], dtype=bool)
     parsed = Parsed.of(len(found.texts))
@@ -175,11 +177,6 @@ def read_cells(values: Any, column: Column, texts: Texts | None = None) -> Cells
         first = np.flatnonzero(np.append(bad, False)[found.places])[0]
         cells.row = int(values.index[first])
     return cells
-
-
-def _counted(which: Any, values: Any) -> Iterable[tuple[float, int]]:
-    distinct, counts = np.unique(values.to_numpy()[which].astype(float), return_counts=True)
-    return zip(distinct, counts, strict=True)
 
 
 def _is_number(word: str) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .parsed import Parsed, Reading
+from .words import MISSING
 
 NUMBER = "number"
 _OTHER_SIGN = {".": ",", ",": "."}
@@ -77,6 +78,43 @@ def _taken_apart(texts: Any, decimal: str) -> tuple[Parsed, Any]:
             parsed.mark(place, "decimal comma")
         units[place] = " ".join(filter(None, (found["before"], found["after"])))
     return parsed, units
+
+
+def plain_numbers(values: Any) -> tuple[Any, bool | None] | None:
+    """Return the numbers of a column of text if all its cells are plain numbers or missing.
+
+    This is quick; most columns of numbers are plain.
+
+    Parameters
+    ----------
+    values : Series
+        The column.
+
+    Returns
+    -------
+    numbers : ndarray of float64
+        The numbers, NaN where a cell is missing.
+    pointed : bool or None
+        Whether cells have decimal points; None if a point may as well be between thousands.
+    """
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not isinstance(values.dtype, pd.StringDtype) and values.dtype.kind != "O":
+        return None
+    try:
+        cells = pc.utf8_trim_whitespace(pa.array(values, pa.string(), from_pandas=True))
+        missing = pc.is_in(cells, value_set=pa.array(MISSING))
+        cells = pc.if_else(missing, pa.scalar(None, pa.string()), cells)
+        numbers = pc.cast(cells, pa.float64()).to_numpy(zero_copy_only=False)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return None
+    points = cells.filter(pc.match_substring(cells, "."))
+    if not len(points):
+        return numbers, False
+    unclear = pc.match_substring_regex(points, rf"^(?:{_THREE_DECIMALS.pattern})$")
+    return numbers, None if pc.all(unclear).as_py() else True
 
 
 def _is_currency(unit: str | None) -> bool:
