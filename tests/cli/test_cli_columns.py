@@ -111,6 +111,13 @@ def test_a_columns_file_overrides(folder, tmp_path):
     assert "leak (--columns-file)" in " ".join(result.stderr.split())
 
 
+def test_a_class_that_looks_like_a_missing_value_is_reported(tmp_path):
+    rows = [f"{i % 7},{'xy'[i % 2] if i % 10 else 'unknown'}" for i in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,class", *rows]))
+    messages = run("train", tmp_path / "t.csv", *FEW, "-o", tmp_path / "m").stderr
+    assert "the target has the class 'unknown' (6 rows)" in messages
+
+
 def test_the_columns_file_names_the_target(folder, tmp_path):
     (tmp_path / "c.csv").write_text("column,read_as\npaid,target\n")
     arguments = ["train", folder / "sales.csv", "--columns-file", tmp_path / "c.csv", "--columns"]

@@ -102,6 +102,7 @@ def test_an_ambiguous_column_is_reported():
 
 def test_units_have_to_be_the_same():
     assert find_numbers("70 kg", "80kg").settings == {"unit": "kg"}
+    assert find_numbers("1 month", "3 months").n_cells == 2
     mixed = find_numbers("70 kg", "500 g", "60 kg")
     assert mixed.n_cells == 2
     assert mixed.note == "numbers with different units: kg, g"

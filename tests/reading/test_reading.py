@@ -179,6 +179,17 @@ def test_older_windows_text(tmp_path):
     assert table.remarks == ["the encoding is cp1252"]
 
 
+def test_rows_with_one_cell_more_than_the_header(tmp_path):
+    ended = read_table(write(tmp_path, "a.csv", "a,b\n1,2,\n3,4,\n"))
+    assert list(ended.frame.columns) == ["a", "b", "column_3"]
+    assert ended.remarks == ["the last column has no name in the header"]
+    from_r = read_table(write(tmp_path, "r.csv", '"a","b"\n"1",5,x\n"2",6,y\n'))
+    assert list(from_r.frame.columns) == ["column_1", "a", "b"]
+    assert from_r.frame["b"].tolist() == ["x", "y"]
+    with pytest.raises(DataError, match="line 202 of"):
+        read_table(write(tmp_path, "b.csv", "a,b\n" + "1,2,\n" * 200 + "1,2\n"))
+
+
 def test_no_header(tmp_path):
     path = write(tmp_path, "t.csv", "1.5,2,x\n3.5,4,y\n1,2,z\n")
     frame = read_table(path, header=False).frame

@@ -27,6 +27,7 @@ from ..reading import (
 )
 from ..reading.columns import KINDS
 from ..reading.decisions import TARGET
+from ..reading.words import means_no_value
 from ..runtime.writing import whole_file
 from .console import Terminal, first_names, plain_table
 from .outputs import check_writable
@@ -179,6 +180,7 @@ def read_training_table(
         remarks.append(without_target((~known).sum()))
         frame = frame[known].reset_index(drop=True)
     y = class_labels(frame[name])
+    remarks += _odd_classes(labels[known])
     X = feature_table(frame, features_of(decisions))
     notes = {leak.name: leak.note for leak in find_leaks(X, y)}
     decisions = [one.with_note(notes[one.name]) if one.name in notes else one for one in decisions]
@@ -190,6 +192,17 @@ def read_training_table(
     place = list(table.frame.columns).index(name)
     decisions.insert(place, of_target)
     return TrainingTable(X, y, table.name, name, decisions, remarks)
+
+
+def _odd_classes(labels: Any) -> list[str]:
+    """Return the remark on classes such as "unknown"."""
+    counts = labels.value_counts()
+    words = {word: count for word, count in counts.items() if means_no_value(word)}
+    return [
+        f"the target has the class {word!r} ({count} rows): leave these cells empty if they mean a "
+        "missing value"
+        for word, count in words.items()
+    ]
 
 
 def save_decisions(path: str, table: TrainingTable) -> None:

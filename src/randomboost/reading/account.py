@@ -36,7 +36,7 @@ class Account:
         self._unreadable: dict[str, Counter[str]] = {}
         self._rows: dict[str, int] = {}
         self._known: Counter[str] = Counter()
-        self._kinds: dict[str, str] = {}
+        self._columns: dict[str, Column] = {}
 
     def add(self, column: Column, cells: Cells) -> None:
         """Take note of the cells of a column, or of some of its rows.
@@ -50,7 +50,7 @@ class Account:
         """
         name = column.name
         n_unreadable = cells.unreadable.total()
-        self._kinds[name] = column.kind
+        self._columns[name] = column
         self._known[name] += len(cells.values) - cells.n_missing + n_unreadable
         for form, count in cells.forms.items():
             if form not in column.forms:
@@ -69,7 +69,7 @@ class Account:
                 text = texts.most_common(1)[0][0]
                 raise DataError(
                     f"column {name!r} of {self._source}: {count} of {known} cells are not "
-                    f"{_EXPECTED[self._kinds[name]]}, the first in row {self._rows[name] + 1}; "
+                    f"{_expected(self._columns[name])}, the first in row {self._rows[name] + 1}; "
                     f"the most frequent one is {text!r}. Correct them, or leave them empty"
                 )
 
@@ -77,7 +77,7 @@ class Account:
         """Return remarks on unreadable cells, words for missing values, and new forms."""
         found = []
         for name, texts in self._unreadable.items():
-            expected = _EXPECTED[self._kinds[name]]
+            expected = _expected(self._columns[name])
             found.append(
                 f"column {name!r}: {texts.total()} cells are not {expected} and "
                 f"count as missing ({with_counts(texts)}; first in row {self._rows[name] + 1})"
@@ -90,6 +90,12 @@ class Account:
                 f"{with_counts(forms, quoted=False)}"
             )
         return found
+
+
+def _expected(column: Column) -> str:
+    if column.kind != NUMBER or column.decimal == ".":
+        return _EXPECTED[column.kind]
+    return "a number with a decimal comma"
 
 
 def with_counts(found: Counter[str], *, quoted: bool = True, limit: int = 4) -> str:

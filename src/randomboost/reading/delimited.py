@@ -41,6 +41,8 @@ class Dialect:
         Number of lines before it.
     renamed : tuple of str
         Names that differ from the file, because it has them more than once.
+    unnamed : str
+        "first" or "last": the column for which the header has no cell; "" if it has all.
     """
 
     names: tuple[str, ...]
@@ -49,6 +51,7 @@ class Dialect:
     header: bool = True
     skipped: int = 0
     renamed: tuple[str, ...] = ()
+    unnamed: str = ""
 
     @property
     def remarks(self) -> list[str]:
@@ -59,6 +62,8 @@ class Dialect:
             found.append(f"cells are separated by {name}")
         if self.encoding != "utf-8":
             found.append(f"the encoding is {self.encoding}")
+        if self.unnamed:
+            found.append(f"the {self.unnamed} column has no name in the header")
         return found + renaming_remarks(self.renamed)
 
 
@@ -135,10 +140,29 @@ def find_dialect(source: Source, *, header: bool = True) -> Dialect:
     rows = _sample_rows(text, separator)
     if not rows:
         raise DataError(f"{source.name} has no rows: is it the right file?")
+    unnamed = _unnamed(rows) if header else ""
+    if unnamed:
+        rows[0] = [*rows[0], ""] if unnamed == "last" else ["", *rows[0]]
     names, renamed = _names(source.name, rows[0]) if header else (_numbered(len(rows[0])), [])
     return Dialect(
-        tuple(names), separator, encoding, header, skipped=int(bool(named)), renamed=tuple(renamed)
+        tuple(names),
+        separator,
+        encoding,
+        header,
+        skipped=int(bool(named)),
+        renamed=tuple(renamed),
+        unnamed=unnamed,
     )
+
+
+def _unnamed(rows: list[list[str]]) -> str:
+    """Return which column has no name if all rows have one cell more than the header.
+
+    Some programs end every row but the first with a separator; R writes names of the rows first.
+    """
+    if len(rows) < 2 or any(len(row) != len(rows[0]) + 1 for row in rows[1:]):
+        return ""
+    return "first" if any(row[-1].strip() for row in rows[1:]) else "last"
 
 
 def _decoded(source: Source) -> tuple[str, str]:
@@ -147,7 +171,9 @@ def _decoded(source: Source) -> tuple[str, str]:
     if beginning.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16", beginning[: len(beginning) // 2 * 2].decode("utf-16", errors="replace")
     if b"\x00" in beginning:
-        raise DataError(f"{source.name} is not a CSV file: it has binary data")
+        raise DataError(
+            f"{source.name} is not a CSV file: it has binary data; --format names another format"
+        )
     for cut in range(4):  # the beginning may end within a character
         try:
             return "utf-8", beginning[: len(beginning) - cut].decode("utf-8-sig")
@@ -284,7 +310,10 @@ def _broken_lines(source: Source, dialect: Dialect) -> list[int]:
         reader = csv.reader(text, delimiter=dialect.separator)
         try:
             for row in reader:
-                if row and len(row) != len(dialect.names) and line > dialect.skipped:
+                begins = line <= dialect.skipped or (
+                    line == 1 + dialect.skipped and dialect.unnamed
+                )
+                if row and len(row) != len(dialect.names) and not begins:
                     found.append(line)
                 line = reader.line_num + 1
         except csv.Error:  # a very long cell

@@ -39,7 +39,7 @@ class Leak:
         """What to tell a user."""
         return (
             f"predicts the target by itself (error {100 * self.error:.1f} %, without it "
-            f"{100 * self.without:.1f} %): is it known before the target?"
+            f"{100 * self.without:.1f} %): check that it is known before the target"
         )
 
 

@@ -122,7 +122,9 @@ def _is_currency(unit: str | None) -> bool:
 
 
 def _same(unit: str) -> str:
-    return unit.casefold().rstrip(".")
+    """Return what two spellings of a unit have in common: kg and KG, month and months."""
+    key = unit.casefold().rstrip(".")
+    return key.removesuffix("s") if len(key) > 3 else key
 
 
 def parse_numbers(

@@ -100,7 +100,7 @@ def read_table(path: str, *, format: str | None = None, header: bool = True) -> 
             remarks = delimited.renaming_remarks(renamed)
             frame = _to_pandas(table.rename_columns(names), source.name)
     if not len(frame):
-        raise DataError(f"{source.name} has column names but no rows")
+        raise DataError(f"{source.name} has column names but no rows: is it the right file?")
     return Table(frame, source.name, remarks)
 
 
