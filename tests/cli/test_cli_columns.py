@@ -19,6 +19,7 @@ from typer.testing import CliRunner  # noqa: E402
 
 from randomboost import files  # noqa: E402
 from randomboost.cli import app  # noqa: E402
+from randomboost.runtime import compiling  # noqa: E402
 
 FEW = ["--set", "n_estimators=4", "--seed", "0"]
 
@@ -193,6 +194,7 @@ def test_quiet_prints_results_and_failures_only(folder, tmp_path):
     evaluated = run("evaluate", folder / "m.rboost", folder / "sales.csv", "-q")
     assert evaluated.stderr == ""
     assert evaluated.stdout.startswith("error ")
+    assert not compiling.announced
     failed = run("train", folder / "none.csv", "-q", "-o", tmp_path / "n", code=1)
     assert failed.stderr.startswith("randomboost: cannot read")
 
