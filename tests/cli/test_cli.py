@@ -244,7 +244,7 @@ def test_a_missing_column_is_named(files_of, flowers, tmp_path):
 
 def test_a_wrong_cell_leaves_the_old_output(files_of, flowers, tmp_path):
     table = flowers.astype({"height": object})
-    table.loc[200, "height"] = "tall"
+    table.loc[200:220, "height"] = "tall"
     table.to_csv(tmp_path / "t.csv", index=False)
     (tmp_path / "p.csv").write_text("old")
     model = files_of / "randomboost.rboost"
