@@ -1,4 +1,4 @@
-"""``randomboost export``: models as ONNX and C files, and a list of their inputs."""
+"""``randomboost export``: models as ONNX, C and JavaScript files, and a list of their inputs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,15 @@ from .saved import SavedModel
 
 
 def export(
-    terminal: Terminal, path: str, *, onnx: str | None, c: str | None, encoded: bool
+    terminal: Terminal,
+    path: str,
+    *,
+    onnx: str | None,
+    c: str | None,
+    js: str | None,
+    encoded: bool,
 ) -> None:
-    """Write a model as ONNX, as C, or both.
+    """Write a model as ONNX, C or JavaScript.
 
     Parameters
     ----------
@@ -27,18 +33,19 @@ def export(
         Where to print messages.
     path : str
         The model file.
-    onnx, c : str or None
-        The files to write.
+    onnx, c, js : str or None
+        The files to write; a JavaScript file that ends in ``.mjs`` is an ES module.
     encoded : bool
-        Whether the exported model takes categories as numbers.
+        Whether the models in ONNX and C take categories as numbers; the one in JavaScript takes
+        the categories themselves.
     """
     saved = SavedModel(path)
     inputs = _inputs(saved)
     categorical = [entry["name"] for entry in inputs if "categories" in entry]
-    if categorical and not encoded:
+    if categorical and not encoded and (onnx is not None or c is not None):
         raise DataError(
-            f"the model has categorical columns ({first_names(categorical)}) and an exported model "
-            "takes only numbers: pass --encoded, which lists the number of each category"
+            f"the model has categorical columns ({first_names(categorical)}) and a model in ONNX or "
+            "C takes only numbers: pass --encoded, which lists the number of each category"
         )
     classifier = classifier_of(saved.model)
     written = {}
@@ -56,6 +63,13 @@ def export(
         with whole_file(c) as draft:
             draft.write_text(text, encoding="utf-8")
         written["c"] = c
+    if js is not None:
+        from ..export.javascript import to_js
+
+        text = to_js(saved.model, module=js.endswith(".mjs"))
+        with whole_file(js) as draft:
+            draft.write_text(text, encoding="utf-8")
+        written["js"] = js
     terminal.show(_table(inputs))
     for file in written.values():
         terminal.message(f"{file}: {format_bytes(Path(file).stat().st_size)}")

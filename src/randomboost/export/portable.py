@@ -1,4 +1,4 @@
-"""What a fitted model computes, as plain arrays: what the exports to ONNX and C start from.
+"""What a fitted model computes, as plain arrays: what all exports start from.
 
 Every model of the package works in the same steps: features are scaled, mixed into values (the
 same for all classes, or for every class its own), weak classifiers compare values with
