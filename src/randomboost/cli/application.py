@@ -331,7 +331,9 @@ def export_command(
     ] = None,
     js: Annotated[
         str | None,
-        typer.Option("--js", help="JavaScript file to write; one that ends in .mjs is an ES module."),
+        typer.Option(
+            "--js", help="JavaScript file to write; one that ends in .mjs is an ES module."
+        ),
     ] = None,
     encoded: Annotated[
         bool,
