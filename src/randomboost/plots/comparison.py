@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
 
 from ..significance import Comparison, compare, model_names
 from .style import FAINT, SIZE, color, dress, ink, marker, shorten_all, show_percent, start
@@ -285,38 +285,35 @@ class CriticalDifferenceDisplay:
         order = np.argsort(ranks, kind="stable")
         places = np.arange(n_models)
         names = shorten_all(self.comparison.names)
+        span = n_models - 0.8  # of the ranks; numbers and bars stand right of it
+        groups = self.comparison.groups()
         ax.hlines(places, 1, ranks[order], color=FAINT, linewidth=1)
         ax.plot(ranks[order], places, "o", color=color(0), markersize=6)
         for place, number in enumerate(order):
-            ax.annotate(
-                f"{ranks[number]:.2f}",
-                (1.02, place),
-                xycoords=("axes fraction", "data"),
-                va="center",
-                fontsize=9,
-                color=ink(),
-            )
+            text = f"{ranks[number]:.2f}"
+            right = n_models + 0.06 * span
+            ax.text(right, place, text, va="center", fontsize=9, color=ink())
         row_of = {int(number): place for place, number in enumerate(order)}
-        for number, group in enumerate(self.comparison.groups()):
+        for number, group in enumerate(groups):
             rows = [row_of[member] for member in group]
             ax.plot(
-                [1.2 + 0.035 * number] * 2,
+                [n_models + (0.28 + 0.05 * number) * span] * 2,
                 [min(rows) - 0.3, max(rows) + 0.3],
-                transform=ax.get_yaxis_transform(),
                 color=color(1),
                 linewidth=3,
                 solid_capstyle="butt",
-                clip_on=False,
             )
         top = -0.6
         if self.comparison.critical_difference is not None:
             width, top = self.comparison.critical_difference, -1.5
             ax.plot([1, 1 + width], [-0.8] * 2, "|-", color=ink(), linewidth=1.2, markersize=6)
             ax.text(1, -1.0, f"critical difference {width:.2f}", fontsize=9, color=ink())
-        ax.set(xlim=(0.9, n_models + 0.1), ylim=(n_models - 0.4, top))
+        width = (0.28 + 0.05 * len(groups)) * span
+        ax.set(xlim=(1 - 0.05 * span, n_models + width), ylim=(n_models - 0.4, top))
         ax.set_yticks(places, [names[number] for number in order])
-        ax.xaxis.set_major_locator(MaxNLocator(8, integer=True, min_n_ticks=1))
+        ax.set_xticks(range(1, n_models + 1, -(-n_models // 10)))
         test = f"{_TESTS[self.comparison.method]}, {100 * self.comparison.alpha:g}%"
         ax.set_xlabel(f"mean rank\nbars join models that do not differ\n({test})")
         dress(ax, grid="x")
+        ax.spines["bottom"].set_bounds(1 - 0.05 * span, n_models)
         return self
