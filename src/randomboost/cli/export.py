@@ -44,8 +44,8 @@ def export(
     categorical = [entry["name"] for entry in inputs if "categories" in entry]
     if categorical and not encoded and (onnx is not None or c is not None):
         raise DataError(
-            f"the model has categorical columns ({first_names(categorical)}) and a model in ONNX or "
-            "C takes only numbers: pass --encoded, which lists the number of each category"
+            f"the model has categorical columns ({first_names(categorical)}) and a model in ONNX "
+            "or C takes only numbers: pass --encoded, which lists the number of each category"
         )
     classifier = classifier_of(saved.model)
     written = {}

@@ -51,8 +51,8 @@ def to_js(model: Any, *, name: str = "model", module: bool = False) -> str:
     - ``predict(row)``, the label of the class with the highest score;
     - ``classes``, ``featureNames``, and ``categories`` by the name of their column.
 
-    A row is an array in the order of ``featureNames``, or an object with these names. Categories are
-    given as in the training data; null and NaN are missing values for models that take them.
+    A row is an array in the order of ``featureNames``, or an object with these names. Categories
+    are given as in the training data; null and NaN are missing values for models that take them.
     Labels are those of `predict` in Python and probabilities differ by less than 1e-6.
 
     Parameters

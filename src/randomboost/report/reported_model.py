@@ -46,7 +46,8 @@ class Part:
         self.wrong = self.labels != self.y
         self.shares: NDArray | None = None
         if hasattr(model, "predict_proba"):
-            self.shares = np.asarray(model.predict_proba(self.X), dtype=np.float64)
+            shares = np.asarray(model.predict_proba(self.X), dtype=np.float64)
+            self.shares = shares / shares.sum(axis=1, keepdims=True)  # exact for float32 too
 
     def for_curves(self) -> tuple[Any, NDArray]:
         """Return rows with known labels, few enough for quick staged predictions."""

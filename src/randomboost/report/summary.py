@@ -23,7 +23,7 @@ def number(value: Any) -> str:
     if value is None or value != value:
         return MISSING
     if isinstance(value, float | np.floating):
-        return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
+        return f"{value:,.0f}" if 1e4 <= abs(float(value)) < 1e9 else f"{value:.4g}"
     return str(value)
 
 

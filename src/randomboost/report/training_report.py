@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics import log_loss, precision_recall_fscore_support
 from sklearn.utils.validation import check_is_fitted
 

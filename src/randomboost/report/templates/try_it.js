@@ -123,7 +123,8 @@
       showEffects(best);
     } catch (error) { // a value is missing and the model takes none
       if (!(error instanceof TypeError)) throw error;
-      find("answer").textContent = error.message;
+      const gap = columns[row.indexOf(null)];
+      find("answer").textContent = `${gap.name} is missing: the model takes no missing values`;
     }
   };
   const begin = () => {
