@@ -70,7 +70,7 @@ def export(
         with whole_file(js) as draft:
             draft.write_text(text, encoding="utf-8")
         written["js"] = js
-    terminal.show(_table(inputs))
+    terminal.show(_table(inputs, numbered=onnx is not None or c is not None))
     for file in written.values():
         terminal.message(f"{file}: {format_bytes(Path(file).stat().st_size)}")
     if terminal.as_json:
@@ -94,7 +94,8 @@ def _inputs(saved: SavedModel) -> list[dict[str, Any]]:
     return found
 
 
-def _table(inputs: list[dict[str, Any]], most: int = 40) -> Table:
+def _table(inputs: list[dict[str, Any]], *, numbered: bool, most: int = 40) -> Table:
+    """Return the inputs; categories with their numbers where they are passed as such."""
     table = plain_table("input", "name", "value", "if missing")
     for column in table.columns[1:]:
         column.justify = "left"
@@ -102,8 +103,9 @@ def _table(inputs: list[dict[str, Any]], most: int = 40) -> Table:
     for place, entry in enumerate(inputs[:most]):
         value = kinds.get(entry["kind"], entry["kind"])
         if "categories" in entry:
-            numbers = [f"{name} {number:g}" for name, number in entry["categories"].items()]
-            value = first_names(numbers, 12)
+            numbers = entry["categories"]
+            listed = [f"{name} {numbers[name]:g}" if numbered else name for name in numbers]
+            value = first_names(listed, 12)
         gap = f"{entry['missing']:g}" if "missing" in entry else ""
         table.add_row(str(place), entry["name"], value, gap)
     if len(inputs) > most:

@@ -130,13 +130,14 @@ def _rows(test: Part, kinds: list[str]) -> list[dict[str, Any]]:
 
 def _cells(X: Any, kinds: list[str]) -> list[list[Any]]:
     """Return rows as JSON can hold them: None for what is missing."""
+    import pandas as pd
+
     columns: list[list[Any]] = []
     values: NDArray = X.toarray() if hasattr(X, "toarray") else np.asarray(X, dtype=object)
     for column, kind in zip(values.T, kinds, strict=True):
-        missing = np.array([value is None or value != value for value in column], dtype=bool)
-        cells = [
-            None if gap else plain(value) if kind == "category" else float(value)
-            for value, gap in zip(column, missing, strict=True)
-        ]
-        columns.append(cells)
+        read = plain if kind == "category" else float
+        gaps = pd.isna(column)
+        columns.append(
+            [None if gap else read(value) for value, gap in zip(column, gaps, strict=True)]
+        )
     return [list(row) for row in zip(*columns, strict=True)]

@@ -111,6 +111,7 @@
       const effect = effects[place], color = effect < 0 ? "var(--c1)" : "var(--c0)";
       return line(columns[place].name, effect, signed(effect), bar(Math.abs(effect) / largest, null, color));
     }));
+    find("note").hidden = !order.length;
     const none = "No feature differs from its median in a way that matters.";
     find("why").textContent = order.length ? `What speaks for ${model.classes[best]}, and against it` : none;
   };
@@ -136,6 +137,7 @@
   find("row").append(...starts.map(({ name }, place) => new Option(name, place)));
   find("row").addEventListener("change", begin);
   find("reset").addEventListener("click", begin);
+  find("row").selectedIndex = Math.min(1, rows.length); // a mistake, if there is one
   document.querySelector(".try").hidden = false;
   begin();
 })();
