@@ -40,9 +40,10 @@ def export(
         the categories themselves.
     """
     saved = SavedModel(path)
-    inputs = _inputs(saved)
-    categorical = [entry["name"] for entry in inputs if "categories" in entry]
-    if categorical and not encoded and (onnx is not None or c is not None):
+    numbered = onnx is not None or c is not None
+    inputs = _inputs(saved) if numbered else _columns(saved)
+    categorical = list(dict.fromkeys(e["column"] for e in inputs if "categories" in e))
+    if categorical and not encoded and numbered:
         raise DataError(
             f"the model has categorical columns ({first_names(categorical)}) and a model in ONNX "
             "or C takes only numbers: pass --encoded, which lists the number of each category"
@@ -70,31 +71,50 @@ def export(
         with whole_file(js) as draft:
             draft.write_text(text, encoding="utf-8")
         written["js"] = js
-    terminal.show(_table(inputs, numbered=onnx is not None or c is not None))
+    terminal.show(_table(inputs))
     for file in written.values():
         terminal.message(f"{file}: {format_bytes(Path(file).stat().st_size)}")
     if terminal.as_json:
         terminal.result({**written, "inputs": inputs})
 
 
+def _columns(saved: SavedModel) -> list[dict[str, Any]]:
+    """Return name, kind and categories of every column of the input."""
+    if saved.columns is None:
+        return _inputs(saved)
+    books = {} if saved.encoding is None else saved.encoding.codebooks
+    found: list[dict[str, Any]] = []
+    for place, column in enumerate(saved.columns):
+        entry: dict[str, Any] = {"name": column.name, "column": column.name, "kind": column.kind}
+        if place in books:
+            entry["categories"] = [str(level) for level in books[place].levels]
+        found.append(entry)
+    return found
+
+
 def _inputs(saved: SavedModel) -> list[dict[str, Any]]:
-    """Return name, kind, numbers of categories and value for missing cells of every input."""
+    """Return name, column, kind, numbers of categories and value for missing cells."""
     columns = saved.columns
     if columns is None:
         return [{"name": f"x{j}", "kind": "number"} for j in range(saved.description["n_features"])]
+    names, sources = [column.name for column in columns], list(range(len(columns)))
+    numbers: dict[int, dict[Any, float]] = {}
+    if saved.encoding is not None:
+        sources, numbers = saved.encoding.sources.tolist(), saved.encoding.numbers()
+        names = saved.encoding.names(names)
     found: list[dict[str, Any]] = []
-    for place, column in enumerate(columns):
-        entry: dict[str, Any] = {"name": column.name, "kind": column.kind}
-        if column.name in saved.places:
-            numbers = saved.places[column.name]
-            entry["categories"] = {str(category): numbers[category] for category in numbers}
+    for place, (name, source) in enumerate(zip(names, sources, strict=True)):
+        column = columns[source]
+        entry: dict[str, Any] = {"name": name, "column": column.name, "kind": column.kind}
+        if place in numbers:
+            entry["categories"] = {str(level): number for level, number in numbers[place].items()}
         if isinstance(saved.model, Pipeline):
             entry["missing"] = float(saved.model[0].means_[place])
         found.append(entry)
     return found
 
 
-def _table(inputs: list[dict[str, Any]], *, numbered: bool, most: int = 40) -> Table:
+def _table(inputs: list[dict[str, Any]], most: int = 40) -> Table:
     """Return the inputs; categories with their numbers where they are passed as such."""
     table = plain_table("input", "name", "value", "if missing")
     for column in table.columns[1:]:
@@ -103,9 +123,10 @@ def _table(inputs: list[dict[str, Any]], *, numbered: bool, most: int = 40) -> T
     for place, entry in enumerate(inputs[:most]):
         value = kinds.get(entry["kind"], entry["kind"])
         if "categories" in entry:
-            numbers = entry["categories"]
-            listed = [f"{name} {numbers[name]:g}" if numbered else name for name in numbers]
-            value = first_names(listed, 12)
+            names = entry["categories"]
+            if isinstance(names, dict):
+                names = [f"{name} {number:g}" for name, number in names.items()]
+            value = first_names(names, 12)
         gap = f"{entry['missing']:g}" if "missing" in entry else ""
         table.add_row(str(place), entry["name"], value, gap)
     if len(inputs) > most:

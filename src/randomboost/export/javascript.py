@@ -111,12 +111,14 @@ def input_columns(model: PortableModel) -> list[dict[str, Any]]:
         category and the value of each of those features.
     """
     columns = []
-    for place in range(model.n_features):
-        name = model.feature_names[place] if model.feature_names else f"x{place}"
-        column: dict[str, Any] = {"name": str(name), "at": [place]}
-        if name in model.categories:
-            numbers = model.categories[name]
-            column["codes"] = [[plain(category), [numbers[category]]] for category in numbers]
+    for place, name in enumerate(model.column_names):
+        at = [feature for feature, column in enumerate(model.columns) if column == place]
+        column: dict[str, Any] = {"name": str(name), "at": at}
+        if place in model.codebooks:
+            book = model.codebooks[place]
+            numbers = book.values.tolist()
+            pairs = zip(book.levels, numbers, strict=True)
+            column["codes"] = [[plain(level), each] for level, each in pairs]
         columns.append(column)
     return columns
 

@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..preprocessing.categories import is_table
 from .html import Drawings, render, write
+from .mistakes import explain_mistakes
+from .promises import answers_by_threshold, prediction_sets
 from .reported_model import MOST_CURVE_ROWS, Part, ReportedModel, Section, make_section
 from .summary import class_balance, column_names, data_summary, number, percent, take
 from .try_it import try_it
@@ -289,6 +291,32 @@ def _mistakes(reported: ReportedModel) -> Section:
         "mistakes.html",
         confusions=_confusions(reported.test),
         mistakes=_worst_mistakes(reported.classifier, reported.test),
+        reasons=_reasons(reported.model, reported.test),
+    )
+
+
+def _reasons(model: Any, test: Part) -> list[dict[str, Any]]:
+    """Return why the most confident mistakes of rows with known classes were made."""
+    if test.shares is None:
+        return []
+    rows = np.flatnonzero(test.known)
+    index = test.X.index[rows] if is_table(test.X) else rows
+    X, y, labels = take(test.X, rows), test.y[rows], test.labels[rows]
+    return explain_mistakes(model, X, y, labels, test.shares[rows], index)
+
+
+def _promises(reported: ReportedModel) -> Section | None:
+    """Return what can be said of answers that the model is not sure of."""
+    test = reported.test
+    if test.shares is None:
+        return None
+    shares = test.shares[test.known]
+    numbers = np.searchsorted(test.classes, test.y[test.known])
+    return make_section(
+        "When the model is not sure",
+        "promises.html",
+        answers=answers_by_threshold(shares, numbers),
+        sets=prediction_sets(shares, numbers),
     )
 
 
@@ -326,6 +354,7 @@ SECTIONS: tuple[Callable[[ReportedModel], Section | None], ...] = (
     try_it,
     _classes,
     _mistakes,
+    _promises,
     _data,
     _settings,
 )

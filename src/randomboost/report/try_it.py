@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from importlib.resources import files
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..export.javascript import input_columns, plain, to_js
 from ..export.portable import PortableModel, portable
 from ..preprocessing.categories import is_table
+from ..preprocessing.encoding import FROM_DTYPE, read_training
 from ..runtime.units import format_bytes
 from .reported_model import Part, ReportedModel, Section, make_section
 from .summary import some_rows, take
@@ -60,31 +61,32 @@ def try_it(reported: ReportedModel) -> Section | None:
 def _content(reported: ReportedModel, model: PortableModel) -> dict[str, Any]:
     """Return columns, rows to start from, and the columns that get a control."""
     columns = input_columns(model)
-    kinds = ["category" if "codes" in column else "number" for column in columns]
+    categories = sorted(model.codebooks)
     known = reported.train or reported.test
-    sample = _cells(take(known.X, some_rows(known.X.shape[0], _MOST_ROWS)), kinds)
+    sample = _cells(take(known.X, some_rows(known.X.shape[0], _MOST_ROWS)), categories)
     described = [
-        _described(column["name"], kind, [row[place] for row in sample], column.get("codes"))
-        for place, (column, kind) in enumerate(zip(columns, kinds, strict=True))
+        _described(column["name"], [row[place] for row in sample], column.get("codes"))
+        for place, column in enumerate(columns)
     ]
     if model.feature_names == []:
         for place, column in enumerate(described):
             column["name"] = f"feature {place}"
-    importances = reported.classifier.feature_importances_
-    weights = np.array([importances[column["at"]].sum() for column in columns])
+    weights = reported.classifier.feature_importances_
+    if model.fill is not None:  # the classifier of a pipeline knows features, not columns
+        weights = np.array([weights[column["at"]].sum() for column in columns])
     shown = np.argsort(-weights, kind="stable")[:_SHOWN_COLUMNS]
     return {
         "columns": described,
         "shown": shown.tolist(),
         "missing": model.missing or model.fill is not None,
-        "rows": _rows(reported.test, kinds),
+        "rows": _rows(reported.test, categories),
     }
 
 
-def _described(name: str, kind: str, values: list[Any], codes: Any) -> dict[str, Any]:
+def _described(name: str, values: list[Any], codes: Any) -> dict[str, Any]:
     """Return what a control needs to know of a column."""
     known = [value for value in values if value is not None]
-    if kind == "category":
+    if codes is not None:
         options = [category for category, _ in codes]
         usual = max(options, key=known.count, default=None)
         return {"name": name, "options": sorted(options, key=str), "usual": usual}
@@ -108,7 +110,7 @@ def _round_step(step: float) -> float:
     return float(max(size for size in (1, 2, 5) if size * power <= step * (1 + 1e-9)) * power)
 
 
-def _rows(test: Part, kinds: list[str]) -> list[dict[str, Any]]:
+def _rows(test: Part, categories: list[int]) -> list[dict[str, Any]]:
     """Return test rows to start from: the surest mistakes, then some others."""
     wrong, right = np.flatnonzero(test.wrong), np.flatnonzero(~test.wrong)
     if test.shares is not None:
@@ -124,20 +126,25 @@ def _rows(test: Part, kinds: list[str]) -> list[dict[str, Any]]:
             "predicted": str(test.labels[row]),
             "cells": cells,
         }
-        for row, cells in zip(chosen, _cells(take(test.X, chosen), kinds), strict=True)
+        for row, cells in zip(chosen, _cells(take(test.X, chosen), categories), strict=True)
     ]
 
 
-def _cells(X: Any, kinds: list[str]) -> list[list[Any]]:
+def _cells(X: Any, categories: list[int]) -> list[list[Any]]:
     """Return rows as JSON can hold them: None for what is missing."""
-    import pandas as pd
-
-    columns: list[list[Any]] = []
-    values: NDArray = X.toarray() if hasattr(X, "toarray") else np.asarray(X, dtype=object)
-    for column, kind in zip(values.T, kinds, strict=True):
-        read = plain if kind == "category" else float
-        gaps = pd.isna(column)
-        columns.append(
-            [None if gap else read(value) for value, gap in zip(column, gaps, strict=True)]
-        )
+    X = X.toarray() if hasattr(X, "toarray") else X
+    reading = read_training(X, categories or FROM_DTYPE)
+    values = np.asarray(X, dtype=np.float64) if reading is None else reading.values
+    levels = {} if reading is None else {**reading.categories, **reading.orders}
+    columns = []
+    for place, column in enumerate(values.T.tolist()):
+        read: Any = float
+        if place in levels:
+            names = [plain(level) for level in levels[place][1]]
+            read = partial(_level, names)
+        columns.append([None if value != value else read(value) for value in column])
     return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _level(names: list[Any], number: float) -> Any:
+    return names[int(number)]
