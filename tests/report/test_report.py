@@ -261,6 +261,19 @@ def test_a_loaded_model_without_its_stages(tmp_path, table):
     assert f"{100 * np.mean(model.predict(X) != y):.2f}%" in page.text
 
 
+def test_tables_of_polars_give_the_page_of_pandas(tmp_path, table):
+    polars = pytest.importorskip("polars")
+    X, y = table
+    pages = []
+    for place, data in enumerate((X, polars.from_pandas(X))):
+        model = RandomBoostClassifier(5, random_state=0).fit(data[::2], y[::2])
+        path = write_training_report(tmp_path / f"{place}.html", model, data[1::2], y[1::2])
+        page = Page(path)
+        pages.append((page.table("class", "precision"), page.table("column", "kind")))
+        assert "try-controls" in page.source
+    assert pages[0] == pages[1]
+
+
 def test_two_features_give_regions(tmp_path, noisy):
     X, y = noisy
     model = AdaBoostMHClassifier(5, random_state=0).fit(X[:, :2], y)

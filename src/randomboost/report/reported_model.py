@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..preprocessing.frames import as_table
 from .html import render
 from .summary import some_rows, take
 
@@ -28,6 +29,9 @@ class Part:
     """
 
     def __init__(self, model: Any, X: Any, y: Any, name: str) -> None:
+        table = as_table(X)
+        if table is not None:
+            X = table.to_pandas()  # models predict the same for all kinds of tables
         self.X: Any = X if hasattr(X, "shape") else np.asarray(X)
         self.y = np.asarray(y)
         if self.y.ndim != 1 or len(self.y) != self.X.shape[0] or not len(self.y):
