@@ -117,7 +117,7 @@ def test_paths_without_permission(data, tmp_path):
         (["compare", "DATA", "--only", "randomboost,tree"], "'tree' is not one of"),
         (["compare", "DATA", "--only", ","], "names no model"),
         (["compare", "DATA", "--folds", "1"], "--folds"),
-        (["export", "MODEL"], "--onnx or --c"),
+        (["export", "MODEL"], "--onnx, --c or --js"),
     ],
 )
 def test_wrong_usage(arguments, message, data, model, monkeypatch, tmp_path):

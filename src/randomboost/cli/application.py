@@ -337,28 +337,38 @@ def export_command(
     c: Annotated[
         str | None, typer.Option("--c", help="C file to write, with a function predict.")
     ] = None,
+    js: Annotated[
+        str | None,
+        typer.Option(
+            "--js", help="JavaScript file to write; one that ends in .mjs is an ES module."
+        ),
+    ] = None,
     encoded: Annotated[
         bool,
         typer.Option(
             "--encoded",
-            help="Categories are passed as numbers; the number of each category is listed.",
+            help="ONNX and C take categories as numbers; the number of each category is listed.",
         ),
     ] = False,
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Export a model to ONNX, or to one C file without dependencies.
+    """Export a model to ONNX, or to one C or JavaScript file without dependencies.
 
-    The exported models take numbers; their inputs are listed in order.
+    The exported models take numbers, the one in JavaScript also categories; their inputs are
+    listed in order.
 
-    Example: randomboost export flowers.rboost --onnx flowers.onnx --c flowers.c --encoded
+    Example: randomboost export flowers.rboost --onnx flowers.onnx --c flowers.c --js flowers.js
     """
     from .console import make_terminal
     from .export import export
 
-    if onnx is None and c is None:
-        raise typer.BadParameter("pass at least one file to write", param_hint="--onnx or --c")
-    export(make_terminal(quiet=quiet, as_json=as_json), model, onnx=onnx, c=c, encoded=encoded)
+    if onnx is None and c is None and js is None:
+        raise typer.BadParameter(
+            "pass at least one file to write", param_hint="--onnx, --c or --js"
+        )
+    terminal = make_terminal(quiet=quiet, as_json=as_json)
+    export(terminal, model, onnx=onnx, c=c, js=js, encoded=encoded)
 
 
 @app.command("warmup")
