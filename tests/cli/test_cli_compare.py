@@ -17,10 +17,32 @@ pytest.importorskip("typer")
 from typer.testing import CliRunner  # noqa: E402
 
 from randomboost.cli import app  # noqa: E402
+from randomboost.cli import compare as compare_module  # noqa: E402
 from randomboost.cli.data import read_training_table  # noqa: E402
 from randomboost.compare.folds import make_folds  # noqa: E402
 from randomboost.compare.peers import PEERS, Peer  # noqa: E402
 from randomboost.preprocessing.categories import TablePreparation  # noqa: E402
+
+
+class HereInstead:
+    """Measures in this process, where models can be replaced."""
+
+    def __init__(self, data):
+        self._data = data
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def __call__(self, entrant, number):
+        return self._data(entrant, number)
+
+
+@pytest.fixture
+def one_process(monkeypatch):
+    monkeypatch.setattr(compare_module, "Apart", HereInstead)
 
 
 def run(*arguments, code=0):
@@ -48,7 +70,7 @@ def mixed(tmp_path_factory):
     return path
 
 
-def test_every_library_takes_part_with_categories_and_gaps(mixed, monkeypatch):
+def test_every_library_takes_part_with_categories_and_gaps(mixed, monkeypatch, one_process):
     from randomboost.compare import peers
 
     for name in ("lightgbm", "xgboost", "catboost", "hist_gradient_boosting"):
@@ -121,7 +143,7 @@ class Troubled(ClassifierMixin, BaseEstimator):
 
 
 @pytest.fixture
-def troubled(monkeypatch):
+def troubled(monkeypatch, one_process):
     def enter(error, at):
         Troubled.fits = 0
         make = lambda X: Troubled(error, at)  # noqa: E731
@@ -151,6 +173,23 @@ def test_ctrl_c_shows_what_is_done(mixed, troubled):
     assert "Troubled" not in result.stdout
     troubled(KeyboardInterrupt(), 1)
     assert "nothing was measured" in run(mixed, "--only", "svm", code=130).stderr
+
+
+def test_the_cost_comes_first(mixed, monkeypatch):
+    monkeypatch.setattr(compare_module, "cpu_count", lambda: 0)  # so that any load is too much
+    result = run(mixed, "--only", "logistic,forest", "--folds", 3)
+    lines = result.stderr.splitlines()
+    (cost,) = [place for place, line in enumerate(lines) if "6 fits, one after the other" in line]
+    (busy,) = [place for place, line in enumerate(lines) if line.startswith("Other processes use")]
+    (rest,) = [place for place, line in enumerate(lines) if "the other 2 will take about" in line]
+    (first,) = [place for place, line in enumerate(lines) if line.startswith("fold 1 of 3, Random")]
+    assert cost < busy < first < rest < len(lines) - 3
+
+
+def test_all_and_only_exclude_each_other(mixed):
+    assert "cannot be combined with --only" in " ".join(
+        run(mixed, "--all", "--only", "forest", code=2).stderr.split()
+    )
 
 
 def test_report(mixed, tmp_path):
