@@ -50,6 +50,7 @@ $(VENV)/docs: $(VENV)/ready
 
 docs: $(VENV)/docs
 	$(BIN)/python -m sphinx -q -W --keep-going -d build/doctrees docs build/docs
+	$(BIN)/python -m pytest -q tests/project/test_site_browser.py
 
 # the data folder is named by RANDOMBOOST_DATA; every one says first what it costs
 PEERS := lightgbm xgboost catboost

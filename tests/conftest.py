@@ -10,6 +10,16 @@ def wine():
     return load_wine(return_X_y=True)
 
 
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """Start headless Chromium, and end it after the tests of a module."""
+    import chromium
+
+    driver = chromium.start(tmp_path_factory.mktemp("profile"))
+    yield driver
+    driver.quit()
+
+
 @pytest.fixture(scope="session")
 def noisy():
     """Return three overlapping classes: a fit never becomes perfect."""

@@ -79,8 +79,8 @@ class RBoostRankClassifier(BaseBoostingClassifier):
     max_memory : float or None, default=None
         For stumps: bytes that the search may use in addition to data and scores; None for half of
         the free memory. If the n dimensions fit, they are binned once (1 or 2 bytes for each of
-        the n m k points), otherwise they are projected again in every round, which is slower; the model is
-        the same. ``verbose=1`` reports which.
+        the n m k points), otherwise they are projected again in every round, which is slower; the
+        model is the same. ``verbose=1`` reports which.
     scale : bool, default=True
         Scale the features to mean 0 and standard deviation 1 (CSR data is not centred).
         Projections mix features, so their scales matter; turn it off for scaled data.

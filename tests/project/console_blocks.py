@@ -1,0 +1,76 @@
+"""The console blocks of a page: commands after ``$``, each followed by what it prints."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+
+FENCED = re.compile(r"^```(python|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_TIME = re.compile(r"\b\d+(\.\d+)? (ms|s|min)\b|\b\d+:\d\d:\d\d\b")
+_SIZE = re.compile(r"\b\d+(\.\d+)? [kMG]?B\b")
+_LONG = re.compile(r"\d\.\d{7,}(e-\d+)?")
+_COMPILING = "randomboost: compiling kernels"  # only on a machine that has not done it
+_RATE = re.compile(r"\d+\.\d+|\b\d+\b")
+
+
+def steps(block):
+    """Return the commands of a block with the lines that the page shows after each."""
+    found = []
+    for line in block.splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:], []))
+        elif found and found[-1][0].endswith("\\"):
+            command, shown = found[-1]
+            found[-1] = (f"{command}\n{line}", shown)
+        else:
+            found[-1][1].append(line)
+    return found
+
+
+def environment(folder):
+    """Return the environment of a terminal of 80 columns with ``randomboost`` on its path."""
+    programs = folder / "programs"
+    programs.mkdir(exist_ok=True)
+    program = programs / "randomboost"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m randomboost "$@"\n')
+    program.chmod(0o755)
+    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+    return {**os.environ, "PATH": path, "COLUMNS": "80", "LC_ALL": "C.UTF-8"}
+
+
+def printed(command, folder, variables):
+    """Return the lines that a command prints, on either stream, and its exit code."""
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env=variables,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    return done.stdout.splitlines(), done.returncode
+
+
+def comparable(line, *, numbers):
+    """Return a line without what differs from run to run: times, sizes, the last digits."""
+    if "━" in line:
+        return "(progress)"
+    line = _SIZE.sub("SIZE", _TIME.sub("TIME", line))
+    line = re.sub(r"the kernels are in .*", "the kernels are in FOLDER", line)
+    line = _LONG.sub(lambda found: f"{float(found[0]):.2g}", line)
+    if not numbers:
+        line = _RATE.sub("N", line)
+    return " ".join(line.split())
+
+
+def same(shown, found, *, numbers=True):
+    """Return whether lines are as the page shows them; ``...`` stands for any lines."""
+    shown = [comparable(line, numbers=numbers) for line in shown]
+    found = [comparable(line, numbers=numbers) for line in found if _COMPILING not in line]
+    pattern = "\n".join(r"(?:.*\n?)*?" if line == "..." else re.escape(line) for line in shown)
+    pattern = pattern.replace(r"(?:.*\n?)*?" + "\n", r"(?:.*\n)*?")
+    return re.fullmatch(pattern, "\n".join(found)) is not None
