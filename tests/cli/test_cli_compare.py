@@ -200,6 +200,8 @@ def test_report(mixed, tmp_path):
     text = page.read_text()
     assert "LogisticRegression" in text
     assert "RandomForest" in text
+    assert "a process each" in text
+    assert "With 2 folds only large differences are significant" in text
 
 
 def test_what_is_not_installed_is_named(mixed, monkeypatch):

@@ -27,6 +27,7 @@ _TEST = (
     "corrected resampled t-test over the folds against the model with the lowest error, with "
     "Holm's correction"
 )
+_FEW_FOLDS = 5
 _BUSY = 0.5  # load of a core by others from which times are doubtful
 _LEGEND = (
     f"\np: {_TEST}; * below 0.05\n"
@@ -187,6 +188,15 @@ class ComparisonRun:
             "failed": self.contest.failed,
         }
 
+    def _power_note(self, n_folds: int) -> list[str]:
+        """Return a note on what the test can show with few folds."""
+        if n_folds > _FEW_FOLDS:
+            return []
+        return [
+            f"With {n_folds} folds only large differences are significant, and one that is not may "
+            "still be real: --repeats 3 measures more often."
+        ]
+
     def _write_report(self, report: str, models: list[dict[str, Any]], numbers: list[int]) -> None:
         from ..report import ModelResult, write_comparison_report
 
@@ -202,7 +212,8 @@ class ComparisonRun:
             for model in models
         ]
         name = Path(self.data.name).name
-        failed = [f"{key} failed: {reason}" for key, reason in self.contest.failed.items()]
+        notes = [f"{key} failed: {reason}" for key, reason in self.contest.failed.items()]
+        notes += [*self.notes, *self._power_note(len(numbers)), *self.data.left_out_notes()]
         write_comparison_report(
             report,
             results,
@@ -213,10 +224,16 @@ class ComparisonRun:
             facts={
                 "data": name,
                 "target": self.data.target,
+                "models": "default parameters, all cores, a process each",
                 "folds": self.splits,
                 "seed": self.seed,
             },
-            notes=[*self.data.left_out_notes(), *failed, *self.notes],
+            notes=[
+                *failed,
+                *self.notes,
+                *self._power_note(len(numbers)),
+                *self.data.left_out_notes(),
+            ],
         )
         self.terminal.message(f"report: {report}")
 
