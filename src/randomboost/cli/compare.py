@@ -228,12 +228,7 @@ class ComparisonRun:
                 "folds": self.splits,
                 "seed": self.seed,
             },
-            notes=[
-                *failed,
-                *self.notes,
-                *self._power_note(len(numbers)),
-                *self.data.left_out_notes(),
-            ],
+            notes=notes,
         )
         self.terminal.message(f"report: {report}")
 
