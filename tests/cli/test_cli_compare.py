@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -207,3 +212,35 @@ def test_report(mixed, tmp_path):
 def test_what_is_not_installed_is_named(mixed, monkeypatch):
     monkeypatch.setitem(PEERS, "catboost", Peer("CatBoost", "no_such_package", lambda X: None))
     assert "catboost is not installed" in run(mixed, "--only", "catboost", code=1).stderr
+
+
+def group_ends(number, patience=20.0):
+    """Return whether a group of processes ends; Python's resource tracker takes a moment."""
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        try:
+            os.killpg(number, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT to a group of processes")
+def test_ctrl_c_reaches_all_processes_and_shows_what_is_done():
+    command = [sys.executable, "-m", "randomboost", "compare", "sklearn:iris", "--json"]
+    command += ["--only", "logistic,forest", "--folds", "50", "--repeats", "20"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, start_new_session=True, **pipes) as process:
+        for line in process.stderr:
+            if line.startswith("fold 3 of 1000, Logistic"):
+                break
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        printed, errors = process.communicate(timeout=120)
+    assert process.returncode == 130, errors
+    assert "folds are complete" in errors
+    assert "Traceback" not in errors
+    found = json.loads(printed)
+    assert [entry["model"] for entry in found["models"]] == ["logistic", "forest"]
+    assert 2 <= found["folds"] < 1000
+    assert group_ends(process.pid), "a process of the comparison is left"
