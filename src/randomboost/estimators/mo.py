@@ -22,8 +22,8 @@ MOST_STUMPS = 5_000_000  # rounds times dichotomies that a fit may ask for
 class AdaBoostMOClassifier(ClassicalClassifier):
     """AdaBoost.MO: boosting all dichotomies of an output code side by side.
 
-    Every column of the code parts the classes in two; each has its own weak classifier in every
-    round, and a sample is given the class whose row of the code fits the sums best (Schapire and
+    Every column of the code splits the classes in two; each has its own weak classifier in every
+    round, and a sample is assigned the class whose row of the code fits the sums best (Schapire and
     Singer 1999). The complete code has 2^(k-1) - 1 columns, so the cost doubles with every class.
 
 

@@ -32,7 +32,7 @@ class MultiBoostClassifier(BaseBoostingClassifier):
     loss : {"logistic", "exponential", "hinge"} or object, default="logistic"
         Loss of the pairwise margins ``F_y - F_r``. The logistic loss is averaged over samples and
         classes, the exponential loss minimised as ``log sum exp``, both by L-BFGS-B. The hinge
-        loss has one slack a sample, is averaged over the samples and solved as a linear program,
+        loss has one slack per sample, is averaged over the samples and solved as a linear program,
         which is slow for many rounds. An object needs ``value(margins)`` and
         ``derivative(margins)``.
     nu : float, default=1e-5
