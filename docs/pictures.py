@@ -1,4 +1,4 @@
-"""The pictures of docs/method.md, each for light and for dark pages.
+"""The pictures of docs/method.md and of the guide, each for light and for dark pages.
 
 ``python docs/pictures.py`` draws them into docs/pictures; building the documentation does so too.
 """
@@ -16,8 +16,11 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 from numpy.typing import NDArray
 from scipy.optimize import nnls
+from sklearn.datasets import load_wine
+from sklearn.model_selection import train_test_split
 
 from randomboost import AdaBoostMHClassifier, RandomBoostClassifier, RBoostRankClassifier
+from randomboost.plots import ContributionDisplay
 
 CLASS_COLORS = ["#2f7fc1", "#e07a2f", "#2f9e6e", "#a66fd0", "#d1495b", "#8a8f98"]
 MARKERS = ["o", "s", "^"]
@@ -340,6 +343,18 @@ def draw_trees(sheet: Sheet) -> Figure:
     return figure
 
 
+def draw_contributions(sheet: Sheet) -> Figure:
+    """Draw what features contribute to a score, and to many scores on average."""
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    y = np.array(["barolo", "grignolino", "barbera"])[y]
+    X, X_test, y, _ = train_test_split(X, y, random_state=0)
+    model = RandomBoostClassifier(random_state=0).fit(X, y)
+    figure = Figure(figsize=(4.8, 5.4))
+    for axes, rows in zip(figure.subplots(2), [X_test[:1], X_test], strict=True):
+        ContributionDisplay.from_estimator(model, rows, max_features=6, ax=axes)
+    return figure
+
+
 PICTURES: dict[str, Callable[[Sheet], Figure]] = {
     "ensembles": draw_ensembles,
     "points": draw_points,
@@ -349,6 +364,7 @@ PICTURES: dict[str, Callable[[Sheet], Figure]] = {
     "leaves": draw_leaves,
     "sketches": draw_sketches,
     "trees": draw_trees,
+    "contributions": draw_contributions,
 }
 
 

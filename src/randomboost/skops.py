@@ -6,7 +6,8 @@ from .ensembles import KINDS
 from .ensembles.dichotomies import HypothesisRow, StumpRow
 from .ensembles.fitted_model import FittedModel
 from .estimators import CLASSIFIERS
-from .preprocessing.categories import TableEncoding, TablePreparation
+from .preprocessing.categories import TablePreparation
+from .preprocessing.encoding import Codebook, TableEncoding
 from .preprocessing.inputs import InputPreparation
 from .preprocessing.scaling import StandardScaling
 from .projections.directions import Directions
@@ -16,6 +17,7 @@ from .weak_learners.hypotheses import Combination, FittedEstimator, SmallTree, S
 _OURS = (
     *CLASSIFIERS.values(),
     *KINDS.values(),
+    Codebook,
     CodedProjection,
     Combination,
     Directions,

@@ -376,7 +376,7 @@ def test_exported_models_predict_the_same(name, files_of, flowers, tmp_path):
     table = flowers[180:]
     columns = []
     for entry in inputs:
-        values = table[entry["name"]]
+        values = table[entry["column"]]
         if entry["kind"] == "category":
             values = values.map(entry["categories"])
         elif entry["kind"] == "date":

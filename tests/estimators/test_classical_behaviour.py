@@ -200,7 +200,7 @@ def test_warm_start_refuses_what_does_not_fit(booster, task):
     booster.set_params(warm_start=True).fit(X, y)
     with pytest.raises(ValueError, match="n_estimators=5 is below"):
         booster.set_params(n_estimators=5).fit(X, y)
-    with pytest.raises(ValueError, match="other classes"):
+    with pytest.raises(ValueError, match="no sample of the fitted model's class"):
         booster.set_params(n_estimators=30).fit(X, y + 1)
 
 

@@ -235,7 +235,7 @@ def test_warm_start_refuses_what_does_not_fit(model, noisy):
     model.set_params(warm_start=True).fit(X, y)
     with pytest.raises(ValueError, match="n_estimators=5 is below"):
         model.set_params(n_estimators=5).fit(X, y)
-    with pytest.raises(ValueError, match="other classes"):
+    with pytest.raises(ValueError, match="no sample of the fitted model's class"):
         model.set_params(n_estimators=30).fit(X, y + 1)
     with pytest.raises(ValueError, match="features"):
         model.fit(X[:, :2], y)

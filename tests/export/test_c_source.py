@@ -159,10 +159,12 @@ def test_categories_and_missing_values_of_tables(tmp_path):
         text = to_c(model, encoded=True)
         folder = tmp_path / str(place)
         folder.mkdir()
-        found = re.search(r"^ *colour: (.*)$", text, re.MULTILINE)[1]
-        places = {name: float(text) for name, text in re.findall(r"(\S+) = (\d)", found)}
-        places = {"red": places["red"], "wh*/ite": places["ite"], "rosé": places["ros\\xe9"]}
-        numbers = table.assign(colour=table["colour"].map(places).astype(float)).to_numpy(float)
+        columns = [table[name] for name in table.columns[:3]]
+        for found in re.findall(r"^ *colour(?: \d)?: (.*)$", text, re.MULTILINE)[-2:]:
+            listed = {name: float(text) for name, text in re.findall(r"(\S+) = ([^ ,]+)", found)}
+            given = {"red": listed["red"], "wh*/ite": listed["ite"], "rosé": listed["ros\\xe9"]}
+            columns.append(table["colour"].map(given).astype(float))
+        numbers = np.stack(columns, axis=1)
         best, _ = Library(text, folder).call("predict", numbers, 3)
         np.testing.assert_array_equal(model.classes_[best], model.predict(table))
 

@@ -237,10 +237,13 @@ def _table():
 def _numbers(table, proto):
     """Return a table as the metadata of its ONNX model says."""
     properties = {each.key: json.loads(each.value) for each in proto.metadata_props}
-    assert properties["feature_names"] == list(table.columns)
-    for name, pairs in properties["categories"].items():
-        table = table.assign(**{name: table[name].map(dict(pairs)).astype(float)})
-    return table.to_numpy(np.float32)
+    found = []
+    for name, column in zip(properties["feature_names"], properties["columns"], strict=True):
+        values = table.iloc[:, column]
+        if name in properties["categories"]:
+            values = values.map(dict(properties["categories"][name])).astype(float)
+        found.append(values)
+    return np.stack(found, axis=1).astype(np.float32)
 
 
 @pytest.mark.parametrize(

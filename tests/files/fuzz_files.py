@@ -117,6 +117,8 @@ def throw(data: bytes, path: Path, X: np.ndarray) -> str:
         if model.model_.ensemble.has_stages:
             assert len(list(model.staged_predict(X))) == model.n_estimators_
         assert model.feature_importances_.shape == (X.shape[1],)
+        if model.model_.ensemble.explains:
+            assert model.explain(X).values.shape == X.shape
         return "loaded and predicted"
     return "loaded"
 

@@ -35,6 +35,7 @@ ORDER = (
     ("weak_learners",),
     ("solvers",),
     ("trees",),
+    ("explain",),
     ("ensembles",),
     ("training",),
     ("estimators",),

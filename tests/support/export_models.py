@@ -142,6 +142,7 @@ def only_a_leaf(tree):
         starts=tree.leaves.starts[:2],
         classes=tree.leaves.classes[:end],
         steps=tree.leaves.steps[:end],
+        covers=tree.leaves.covers[:1],
     )
     none = np.full(1, -1, dtype=np.int32)
     return SparseTree(none, np.zeros(1), none, np.zeros(1, dtype=np.float32), leaf)

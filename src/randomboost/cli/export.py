@@ -34,7 +34,7 @@ def export(
     """
     saved = SavedModel(path)
     inputs = _inputs(saved)
-    categorical = [entry["name"] for entry in inputs if "categories" in entry]
+    categorical = list(dict.fromkeys(e["column"] for e in inputs if "categories" in e))
     if categorical and not encoded:
         raise DataError(
             f"the model has categorical columns ({first_names(categorical)}) and an exported model "
@@ -64,16 +64,21 @@ def export(
 
 
 def _inputs(saved: SavedModel) -> list[dict[str, Any]]:
-    """Return name, kind, numbers of categories and value for missing cells of every input."""
+    """Return name, column, kind, numbers of categories and value for missing cells."""
     columns = saved.columns
     if columns is None:
         return [{"name": f"x{j}", "kind": "number"} for j in range(saved.description["n_features"])]
+    names, sources = [column.name for column in columns], list(range(len(columns)))
+    numbers: dict[int, dict[Any, float]] = {}
+    if saved.encoding is not None:
+        sources, numbers = saved.encoding.sources.tolist(), saved.encoding.numbers()
+        names = saved.encoding.names(names)
     found: list[dict[str, Any]] = []
-    for place, column in enumerate(columns):
-        entry: dict[str, Any] = {"name": column.name, "kind": column.kind}
-        if column.name in saved.places:
-            numbers = saved.places[column.name]
-            entry["categories"] = {str(category): numbers[category] for category in numbers}
+    for place, (name, source) in enumerate(zip(names, sources, strict=True)):
+        column = columns[source]
+        entry: dict[str, Any] = {"name": name, "column": column.name, "kind": column.kind}
+        if place in numbers:
+            entry["categories"] = {str(level): number for level, number in numbers[place].items()}
         if isinstance(saved.model, Pipeline):
             entry["missing"] = float(saved.model[0].means_[place])
         found.append(entry)

@@ -171,18 +171,17 @@ def fit(
     classifier or Pipeline
         The fitted model; after Ctrl-C with the rounds fitted so far.
     """
-    preparation, n_done, settings = None, 0, model.get_params()
+    preparation, numbers, n_done, settings = None, X, 0, model.get_params()
     if resume and checkpoint is not None and checkpoint.path.exists():
         so_far = checkpoint.read()
         model = classifier_of(so_far)
-        preparation = so_far[0] if isinstance(so_far, Pipeline) else None
         n_done = model.n_estimators_
         model.set_params(**{**settings, "warm_start": True})
         terminal.message(f"continuing after round {n_done}, from {checkpoint.path}")
-    elif needs_preparation(model):
-        preparation = TablePreparation().fit(X, y)
+    if needs_preparation(model):
+        preparation = TablePreparation()
+        numbers = preparation.fit_transform(X, y)
     rounds = Rounds(terminal, n_done, model.n_estimators, checkpoint, preparation)
-    numbers = X if preparation is None else preparation.transform(X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitInterruptedWarning)  # reported by the caller
         model.fit(numbers, y, on_round=rounds)

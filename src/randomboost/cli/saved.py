@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from .. import files
 from ..compare.entrants import classifier_of
+from ..preprocessing.encoding import TableEncoding
 from ..reading import Column, DataError, Rows, feature_table
 from .console import first_names
 
@@ -20,7 +21,7 @@ _LIBSVM_NAME = re.compile(r"f\d+")
 
 
 class SavedModel:
-    """A model, its columns, its target and the numbers of its categories (`places`).
+    """A model, its columns, its target and the encoding of its categories.
 
     Parameters
     ----------
@@ -41,10 +42,9 @@ class SavedModel:
         self.unknown: Counter[str] = Counter()  # cells with an unknown category
         prepared = isinstance(self.model, Pipeline)
         encoding = self._first.encoding_ if prepared else self._first.model_.inputs.encoding
-        self.places: dict[Any, dict[Any, float]] = {} if encoding is None else encoding.places
-        self._known = {
-            name: {str(category) for category in each} for name, each in self.places.items()
-        }
+        self.encoding: TableEncoding | None = encoding
+        books = {} if encoding is None else encoding.codebooks
+        self._known = {book.name: set(map(str, book.levels)) for book in books.values()}
 
     def _columns(self, notes: dict[str, Any]) -> list[Column] | None:
         """Return the columns that `train` noted in the file, or else the feature names."""

@@ -65,6 +65,23 @@ class Ensemble(ABC):
         """Whether the ensemble after every round is known."""
         return True
 
+    @property
+    def explains(self) -> bool:
+        """Whether there are `contributions`."""
+        return False
+
+    @property
+    def takes_new_classes(self) -> bool:
+        """Whether there is `with_classes`."""
+        return False
+
+    def with_classes(self, numbers: NDArray[np.int64], totals: NDArray) -> Ensemble:
+        """Return the ensemble with further classes, which no round has seen.
+
+        `numbers` (rising) are those of the known classes among all, `totals` the weights of all.
+        """
+        raise NotImplementedError(f"{self.kind} take no new classes")
+
     @abstractmethod
     def scores(self, X: Any, team: ThreadTeam) -> NDArray:
         """Return the scores of prepared features, shape (n_classes, n_samples)."""
@@ -98,6 +115,17 @@ class Ensemble(ABC):
         """
         scores = self.scores(X, team).T.astype(dtype)
         return sp.csr_array(softmax(scale * scores, axis=1))
+
+    def contributions(
+        self, X: Any, classes: NDArray[np.int64], team: ThreadTeam
+    ) -> tuple[NDArray, NDArray]:
+        """Return what features contribute to scores, and the scores that are expected without.
+
+        `classes` (n_samples, n_outputs) are those to explain; of two classes the score is the
+        difference to the other one's. The shapes are (n_samples, n_features, n_outputs) and
+        (n_samples, n_outputs).
+        """
+        raise NotImplementedError(f"{self.kind} have no contributions")
 
     @abstractmethod
     def largest_margin(self) -> float:

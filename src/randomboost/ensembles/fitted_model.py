@@ -20,7 +20,7 @@ class FittedModel:
     classes : ndarray
         Class labels in order.
     n_features : int
-        Number of features.
+        Number of features that the ensemble sees.
     inputs : InputPreparation
         What is done to input first.
     seed : int
@@ -37,6 +37,12 @@ class FittedModel:
     seed: int
     probability_scale: float
     ensemble: Ensemble
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns of the input."""
+        encoding = self.inputs.encoding
+        return self.n_features if encoding is None else encoding.n_columns
 
     @property
     def shape(self) -> ModelShape:

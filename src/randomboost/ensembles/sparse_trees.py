@@ -6,7 +6,6 @@ directions in use, the leaf of every tree, then the leaves' classes, added to th
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -15,15 +14,17 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
+from ..explain.tree_contributions import TreeArrays, explain_trees
 from ..projections.directions import Directions, project
 from ..projections.projection_arrays import directions_from_arrays, directions_to_arrays
-from ..runtime.checked_arrays import Arrays, Taken, floats, ints, need, need_tree, pieces
+from ..runtime.checked_arrays import Arrays, Taken, floats, ints
 from ..runtime.parallel import ThreadTeam
 from ..trees.leaves import Leaves
 from ..trees.sparse_scores import Prior, make_prior
 from . import tree_walk
 from .base import Ensemble, ModelShape, as_shares
 from .plain_tables import PlainTables, TreeTable
+from .tree_arrays import trees_from_arrays, trees_to_arrays
 
 _FIELDS = [
     "directions",
@@ -36,10 +37,10 @@ _FIELDS = [
     "classes",
     "steps",
     "units",
+    "covers",
     "prior",
     "state",
 ]
-_STATE = ("due", "earned", "tries", "known", "usual")  # rows of a trainer's state
 _ROWS = 256  # rows that go through the trees together
 _TREES = 16  # trees whose leaves are found together where all rows go through one tree at a time
 _WORTH = 200  # trees times rows from which on threads share the work: one block at least
@@ -69,21 +70,6 @@ class SparseTree(NamedTuple):
     leaves: Leaves
 
 
-def _split_flags(taken: Taken, sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which nodes of a file's trees are splits."""
-    bits = taken.whole("trees.splits", np.uint8, None)
-    fine = (sizes > 0).all() and (sizes <= 8 * len(bits)).all()
-    need(fine and len(bits) == -(-int(sizes.sum()) // 8), "the sizes of trees do not add up")
-    return np.unpackbits(bits, count=int(sizes.sum())).astype(bool)
-
-
-def _spread(values: NDArray, where: NDArray[np.bool_], filler: float) -> NDArray:
-    """Return values in their places, the filler in all others."""
-    out = np.full(len(where), filler, dtype=values.dtype)
-    out[where] = values
-    return out
-
-
 class SparseTrees(Ensemble):
     """Fitted trees with sparse vector leaves: scores ``prior_r + sum_t leaf_t(x)_r``.
 
@@ -103,6 +89,8 @@ class SparseTrees(Ensemble):
         Value of every entry in units of its tree.
     units : ndarray of float32 of shape (n_trees,)
         The units.
+    covers : ndarray of uint16 of shape (n_leaves,)
+        Weight of every leaf's training samples, in a unit of its tree.
     prior : ndarray of float32 of shape (n_classes,)
         Scores before the first tree.
     state : ndarray
@@ -123,13 +111,14 @@ class SparseTrees(Ensemble):
         classes: NDArray,
         steps: NDArray[np.int16],
         units: NDArray[np.float32],
+        covers: NDArray[np.uint16],
         prior: NDArray[np.float32],
         state: NDArray,
     ) -> None:
         self.directions, self.starts = directions, starts
         self.columns, self.thresholds, self.left, self.gains = columns, thresholds, left, gains
         self.leaf_starts, self.classes, self.steps = leaf_starts, classes, steps
-        self.units, self.prior, self.state = units, prior, state
+        self.units, self.covers, self.prior, self.state = units, covers, prior, state
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _FIELDS}
@@ -193,6 +182,7 @@ class SparseTrees(Ensemble):
             np.concatenate([tree.leaves.classes for tree in trees]),
             np.concatenate([tree.leaves.steps for tree in trees]),
             np.array([tree.leaves.unit for tree in trees], dtype=np.float32),
+            np.concatenate([tree.leaves.covers for tree in trees]),
             prior,
             state,
         )
@@ -213,6 +203,28 @@ class SparseTrees(Ensemble):
         return True
 
     @property
+    def explains(self) -> bool:
+        """There are contributions."""
+        return True
+
+    @property
+    def takes_new_classes(self) -> bool:
+        """Further classes begin with a prior."""
+        return True
+
+    def with_classes(self, numbers: NDArray[np.int64], totals: NDArray) -> SparseTrees:
+        """Return the trees with further classes, whose prior scores are those of their shares."""
+        shares = np.maximum(totals, 0.5) / totals.sum()
+        prior = np.log(shares)
+        rest = 1.0 - np.delete(shares, numbers).sum()
+        prior[numbers] = self.prior + np.log(max(rest, 0.5 / totals.sum()))
+        fields = self.__getstate__()
+        fields["prior"] = make_prior(prior).scores
+        kind = np.uint16 if len(totals) <= 2**16 else np.uint32
+        fields["classes"] = numbers[self.classes].astype(kind)
+        return SparseTrees(**fields)
+
+    @property
     def weights(self) -> NDArray:  # type: ignore[override]
         """The largest value that each tree adds to or takes from a score."""
         return np.array([np.abs(tree.leaves.values).max(initial=0.0) for tree in self.trees()])
@@ -228,7 +240,8 @@ class SparseTrees(Ensemble):
         ends = self.leaf_starts[first : last + 1]
         entries = slice(ends[0], ends[-1])
         starts = (ends - ends[0]).astype(np.int64)
-        leaves = Leaves(starts, self.classes[entries], self.steps[entries], self.units[t])
+        covers = self.covers[first:last]
+        leaves = Leaves(starts, self.classes[entries], self.steps[entries], self.units[t], covers)
         return SparseTree(columns, self.thresholds[nodes], left, self.gains[nodes], leaves)
 
     @property
@@ -282,7 +295,7 @@ class SparseTrees(Ensemble):
         scores = np.repeat(self.prior[:, None], X.shape[0], axis=1)
         rows = np.arange(X.shape[0])
         for places, tree in zip(self.staged_leaves(X, team), self.trees(), strict=True):
-            starts, classes, _, _ = tree.leaves
+            starts, classes = tree.leaves.starts, tree.leaves.classes
             sizes = starts[places + 1] - starts[places]
             offsets = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
             entries = np.repeat(starts[places], sizes) + offsets
@@ -374,6 +387,28 @@ class SparseTrees(Ensemble):
         self._blocks_with_room(X, fill, team)
         return sp.csr_array((probabilities, classes, ends), shape=(X.shape[0], self.n_classes))
 
+    def contributions(
+        self, X: Any, classes: NDArray[np.int64], team: ThreadTeam
+    ) -> tuple[NDArray, NDArray]:
+        """Return what features contribute to scores, and the scores that are expected without."""
+        sizes = np.diff(self.leaf_starts)
+        tree_of_leaf = np.repeat(np.arange(self.n_rounds), np.diff(self._leaf_ranges))
+        leaves = np.repeat(np.arange(len(sizes)), sizes)
+        along = self.directions.rows(np.zeros(1, np.int64)) if self._along is None else self._along
+        trees = TreeArrays(
+            self.starts,
+            self._places,
+            self.thresholds,
+            self._children,
+            self.covers,
+            leaves,
+            self.classes,
+            self.steps.astype(np.float32) * self.units[tree_of_leaf[leaves]],
+            self.prior,
+            along,
+        )
+        return explain_trees(trees, X, classes, team)
+
     def importances(self, n_features: int) -> NDArray:
         """Return the share of every feature in what the splits gained."""
         out = np.zeros(n_features)
@@ -397,21 +432,7 @@ class SparseTrees(Ensemble):
     def to_arrays(self, *, dense: bool) -> tuple[dict[str, Any], Arrays]:
         """Return the ensemble as JSON and arrays; with `dense` also the directions in use."""
         described, arrays = directions_to_arrays(self.directions)
-        split = self.columns >= 0
-        arrays |= {
-            "trees.sizes": ints(np.diff(self.starts)),
-            "trees.splits": np.packbits(split),
-            "trees.columns": ints(self.columns[split]),
-            "trees.left": ints(self.left[split]),
-            "trees.thresholds": floats(self.thresholds[split]),
-            "trees.gains": self.gains[split].astype(np.float32),
-            "leaves.sizes": ints(np.diff(self.leaf_starts)),
-            "leaves.classes": ints(self.classes),
-            "leaves.steps": self.steps,
-            "leaves.units": self.units,
-            "prior": floats(self.prior),
-            "state": self.state,
-        }
+        arrays |= trees_to_arrays(self)
         if dense and self._along is not None:
             arrays |= {
                 "dense.numbers": ints(self._used),
@@ -425,38 +446,8 @@ class SparseTrees(Ensemble):
     def from_arrays(cls, described: dict[str, Any], taken: Taken, shape: ModelShape) -> SparseTrees:
         """Return the ensemble that `to_arrays` was given."""
         directions = directions_from_arrays(described, taken, shape.n_features)
-        sizes = taken.whole("trees.sizes", np.int64, shape.n_rounds)
-        split = _split_flags(taken, sizes)
-        n_splits = int(split.sum())
-        columns = taken.whole("trees.columns", np.int32, n_splits)
-        fine = ((columns >= 0) & (columns < len(directions))).all()
-        need(fine, "a tree looks at no direction")
-        thresholds = taken.real("trees.thresholds", n_splits, finite=False)
-        gains = taken.real("trees.gains", n_splits, finite=False).astype(np.float32)
-        left = _spread(taken.whole("trees.left", np.int32, n_splits), split, -1)
-        starts = np.concatenate([[0], np.cumsum(sizes)])
-        for first, last in itertools.pairwise(starts):
-            need_tree(split[first:last], left[first:last], left[first:last] + 1)
-        counts = taken.whole("leaves.sizes", np.int64, len(split) - n_splits)
-        classes = taken.whole("leaves.classes", np.int64, None)
-        pieces(counts, len(classes), "leaves")
-        fine = ((classes >= 0) & (classes < shape.n_classes)).all()
-        need(fine, "a leaf has a value for no class")
-        n_families = len(directions.counts)
-        return cls(
-            directions,
-            starts,
-            _spread(columns, split, -1),
-            _spread(thresholds, split, 0.0),
-            left,
-            _spread(gains, split, 0.0),
-            np.concatenate([[0], np.cumsum(counts)]),
-            classes.astype(np.uint16 if shape.n_classes <= 2**16 else np.uint32),
-            taken.whole("leaves.steps", np.int16, len(classes)),
-            taken.real("leaves.units", shape.n_rounds).astype(np.float32),
-            taken.real("prior", shape.n_classes).astype(np.float32),
-            taken.real("state", len(_STATE), n_families),
-        )
+        fields = trees_from_arrays(taken, len(directions), len(directions.counts), shape)
+        return cls(directions, **fields)
 
     def tables(self, shape: ModelShape) -> PlainTables:
         """Return the trees with their vector leaves."""

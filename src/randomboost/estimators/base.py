@@ -11,6 +11,8 @@ import copy
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
@@ -19,19 +21,26 @@ from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
+from sklearn.utils.validation import _check_sample_weight
 
 from ..ensembles.fitted_model import FittedModel
 from ..losses import Loss, get_loss
-from ..preprocessing.categories import TableEncoding, category_columns, is_table
+from ..preprocessing.encoding import (
+    FROM_DTYPE,
+    Reading,
+    TableEncoding,
+    learn_encoding,
+    read_training,
+)
 from ..preprocessing.inputs import InputPreparation
 from ..preprocessing.labels import can_stratify, class_factors, distinct_labels
 from ..preprocessing.merging import merge_samples
-from ..preprocessing.scaling import StandardScaling
+from ..preprocessing.scaling import StandardScaling, on_another_scale
 from ..runtime.parallel import OneBlasThread, ThreadTeam, resolve_threads
 from ..runtime.progress import Progress
 from ..training.loop import History, Schedule, Trainer, TrainingData, finish, run
 from .fitted import FittedClassifier
+from .other_names import names_our_words, unknown_parameter
 from .parameters import (
     STOPPING,
     Condition,
@@ -50,6 +59,14 @@ class Plan(NamedTuple):
     note: str
 
 
+class Samples(NamedTuple):
+    """Features, class numbers and weights of training samples."""
+
+    X: Any
+    labels: NDArray[np.int64]
+    weight: NDArray
+
+
 class FitInterruptedWarning(UserWarning):
     """A fit was stopped by Ctrl-C; the model holds the rounds fitted until then."""
 
@@ -65,8 +82,13 @@ class BaseBoostingClassifier(FittedClassifier):
         super().__init_subclass__(**kwargs)
         if "__init__" in vars(cls):
             cls._parameter_constraints = constraints_of(cls)
+            cls.__init__ = names_our_words(cls.__init__)  # type: ignore[method-assign]
 
     # -- what a subclass decides ---------------------------------------------------------------
+
+    def _listed_categories(self) -> Any:
+        """Return columns to take for categories, whatever their type."""
+        return FROM_DTYPE
 
     def _get_loss(self) -> Loss:
         """Return the loss, which sets the scale of the probabilities."""
@@ -106,6 +128,27 @@ class BaseBoostingClassifier(FittedClassifier):
 
     # -- fitting -------------------------------------------------------------------------------
 
+    def set_params(self, **params: Any) -> BaseBoostingClassifier:
+        """Set parameters of the classifier.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters by name.
+
+        Returns
+        -------
+        self
+            The classifier.
+        """
+        known = defaults_of(self)
+        unknown = [name for name in params if name not in known]
+        message = unknown_parameter(type(self).__name__, unknown, known)
+        if message is not None:
+            raise ValueError(message)
+        return super().set_params(**params)
+
+    @partial(names_our_words, of_fit=True)
     def fit(
         self,
         X: Any,
@@ -124,9 +167,9 @@ class BaseBoostingClassifier(FittedClassifier):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Training data (NumPy, pandas, polars; CSR where the method takes it). float32
-            stays float32. `RandomBoostClassifier` also takes missing values and, in pandas
-            tables, columns of categories.
+            Training data: NumPy arrays, pandas, polars and Arrow tables, and CSR matrices where
+            the method takes them. float32 stays float32. `RandomBoostClassifier` also takes
+            missing values and columns of categories.
         y : array-like of shape (n_samples,)
             Class labels of any type.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -163,22 +206,36 @@ class BaseBoostingClassifier(FittedClassifier):
         start: FittedModel | None = None
         if self.warm_start and hasattr(self, "model_"):
             start = self.model_
-        encoding = self._learn_encoding(X, y) if start is None else start.inputs.encoding
-        inputs = InputPreparation(encoding, None, np.dtype(np.float64))
-        X, y = self._check_training_input(inputs.encoded(X), y, start)
+        reading, given = self._read(X), X
+        X, y = self._check_training_input(X, y, start, reading)
         sample_weight = _check_sample_weight(
             sample_weight, X, dtype=np.float64, ensure_non_negative=True
         )
         labels = np.searchsorted(self.classes_, y)
         factors = class_factors(self.class_weight, self.classes_, labels, sample_weight)
         used = np.flatnonzero(sample_weight * factors[labels] > 0)
-        X, labels, sample_weight = merge_samples(X[used], labels[used], sample_weight[used])
+        samples = Samples(X[used], labels[used], sample_weight[used])
+        encoding, samples = self._encode(samples, reading)
+        if start is not None and encoding != start.inputs.encoding:
+            _need_same_columns(encoding, start.inputs.encoding)
+            encoding = start.inputs.encoding  # categories keep their numbers
+            X = start.inputs.encoded(start.inputs.read(given))
+            samples = Samples(*merge_samples(X[used], labels[used], sample_weight[used]))
+        X, labels, sample_weight = samples
+        inputs = InputPreparation(encoding, None, np.dtype(np.float64))
         X_val, y_val, val_weight = self._check_validation_input(inputs, *validation)
         n_samples = len(labels)
         early = self._stops_early(n_samples, X_val is not None)
         if early and X_val is None:
             parts = self._split(X, labels, sample_weight)
             X, X_val, labels, y_val, sample_weight, val_weight = parts
+        elif X_val is not None and on_another_scale(X, X_val):
+            warnings.warn(
+                "X_val is on another scale than X: its columns have other means or spreads by far. "
+                "Transform it as X, in a Pipeline with transform_input=['X_val']",
+                UserWarning,
+                stacklevel=4,
+            )
         if len(np.unique(labels)) < 2:
             raise ValueError(
                 "y has training samples of positive weight in fewer than two classes: at least two "
@@ -201,7 +258,23 @@ class BaseBoostingClassifier(FittedClassifier):
         )
         if start is not None:
             self._refuse_changes(start, data)
+            start = self._with_new_classes(start, data)
         self._train(data, inputs, start, early, on_round)
+
+    def _with_new_classes(self, start: FittedModel, data: TrainingData) -> FittedModel:
+        """Return the model to continue from with all classes of the data."""
+        if data.n_classes == len(start.classes):
+            return start
+        if self._max_rounds(data) <= start.ensemble.n_rounds:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} leaves no round for the new classes: set it "
+                f"above the {start.ensemble.n_rounds} rounds of the fitted model"
+            )
+        weight = data.sample_weight / data.sample_weight.mean()
+        totals = np.bincount(data.y, weight, data.n_classes)
+        numbers = np.searchsorted(self.classes_, start.classes)
+        ensemble = start.ensemble.with_classes(numbers, totals)
+        return replace(start, classes=self.classes_, ensemble=ensemble)
 
     def _check_validation_parts(self, X_val: Any, y_val: Any, weight: Any) -> None:
         if (X_val is None) != (y_val is None):
@@ -240,27 +313,16 @@ class BaseBoostingClassifier(FittedClassifier):
             )
 
     def _check_training_input(
-        self, X: Any, y: Any, start: FittedModel | None
+        self, X: Any, y: Any, start: FittedModel | None, reading: Reading | None
     ) -> tuple[Any, NDArray]:
         if getattr(y, "dtype", None) == np.dtype(object):
             distinct_labels(y, "y")  # scikit-learn looks at the first label only
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            reset=start is None,
-            accept_sparse="csr" if self._accept_sparse else False,
-            dtype=[np.float64, np.float32],
-            order="C",
-            ensure_all_finite=self._finiteness(X),
-        )
+        read = None if reading is None else lambda: reading.values
+        X, y = self._validated(X, y, read=read, reset=start is None)
         check_classification_targets(y)
         classes = distinct_labels(y, "y")
-        if start is not None and not np.array_equal(classes, start.classes):
-            raise ValueError(
-                "y has other classes than the fitted model: warm_start needs the same ones; set "
-                "warm_start=False to start again"
-            )
+        if start is not None:
+            self._check_new_classes(classes, start)
         if len(classes) < 2:
             raise ValueError(
                 f"y has one class only ({classes[0]!s}): at least two classes are needed to fit"
@@ -268,13 +330,30 @@ class BaseBoostingClassifier(FittedClassifier):
         self.classes_ = classes
         return X if start is None else X.astype(start.inputs.dtype, copy=False), y
 
+    def _check_new_classes(self, classes: NDArray, start: FittedModel) -> None:
+        """Raise where a warm start cannot go on with these classes."""
+        again = "set warm_start=False to start again"
+        lost = sorted(set(start.classes.tolist()) - set(classes.tolist()))
+        if lost:
+            raise ValueError(
+                f"y has no sample of the fitted model's class {lost[0]!s}, which further rounds "
+                f"would unlearn: include samples of all known classes, or {again}"
+            )
+        if len(classes) > len(start.classes) and not start.ensemble.takes_new_classes:
+            new = sorted(set(classes.tolist()) - set(start.classes.tolist()))
+            raise ValueError(
+                f"y has a class that the fitted model does not know, {new[0]!s}: warm_start of "
+                f"{type(self).__name__} needs the same classes (that of RandomBoostClassifier "
+                f"takes new ones); {again}"
+            )
+
     def _check_validation_input(
         self, inputs: InputPreparation, X_val: Any, y_val: Any, weight: Any
     ) -> tuple[Any, NDArray[np.int64] | None, NDArray | None]:
         if X_val is None:
             return None, None, None
         try:
-            X_val = self._checked(inputs.encoded(X_val))
+            X_val = self._checked(X_val, inputs)
         except ValueError as error:
             raise ValueError(f"X_val does not fit: {error}") from error
         y_val = np.asarray(y_val)
@@ -336,14 +415,19 @@ class BaseBoostingClassifier(FittedClassifier):
             OneBlasThread(),  # the team's threads call BLAS side by side
             Progress(name, plan.n_rounds, enabled=self.verbose > 0) as progress,
         ):
-            plan = self._plan(data, plan, seed, team)
+            if start is not None and len(start.classes) > len(self.model_.classes):
+                # what a held-out part gave before says nothing of the new classes
+                history.forget_best()
+                plan = plan._replace(scale=start.probability_scale)
+            else:
+                plan = self._plan(data, plan, seed, team)
             trainer = self._make_trainer(data, before, seed, team)
             progress.say(trainer.note)
 
             def fitted(n_rounds: int, stopped: str) -> BaseBoostingClassifier:
                 model = FittedModel(
                     self.classes_,
-                    self.n_features_in_,
+                    data.X.shape[1],
                     inputs,
                     seed,
                     plan.scale,
@@ -368,7 +452,7 @@ class BaseBoostingClassifier(FittedClassifier):
                     f"{name}.fit was interrupted: the model has {history.n_rounds} of "
                     f"{plan.n_rounds} rounds",
                     FitInterruptedWarning,
-                    stacklevel=4,
+                    stacklevel=5,
                 )
             progress.finish(history.n_rounds)
         keep_best = early and np.isfinite(history.best_measure)
@@ -383,18 +467,35 @@ class BaseBoostingClassifier(FittedClassifier):
         part_of = len(data.y)
         return TrainingData(X, y, data.n_classes, weight, X_val, y_val, val_weight, part_of)
 
-    def _learn_encoding(self, X: Any, y: Any) -> TableEncoding | None:
-        """Return how the categories of a table become numbers, where there are any."""
-        if y is None or not is_table(X):
-            return None
-        names = category_columns(X)
-        if not names:
-            return None
-        check_consistent_length(X, y)
-        if not self._allows_missing:
+    def _encode(
+        self, samples: Samples, reading: Reading | None
+    ) -> tuple[TableEncoding | None, Samples]:
+        """Return how categories become numbers, and the distinct samples with these."""
+        if reading is None or not reading.has_categories:
+            return None, Samples(*merge_samples(*samples))
+        reading = reading.with_rows(samples.X)
+        X, labels, weight = merge_samples(reading.values, samples.labels, samples.weight)
+        encoding, X = learn_encoding(reading._replace(values=X), labels, weight)
+        return encoding, Samples(X, labels, weight)
+
+    def _read(self, X: Any) -> Reading | None:
+        """Return a table, or an array with columns of categories, as numbers."""
+        reading = read_training(X, self._listed_categories())
+        if reading is not None and reading.categories and not self._allows_missing:
+            name = next(iter(reading.categories.values()))[0]
             raise ValueError(
-                f"X has columns of categories, such as {names[0]!r}: make numbers of them, for "
+                f"X has columns of categories, such as {name!r}: make numbers of them, for "
                 "example by sklearn.preprocessing.OneHotEncoder, or use RandomBoostClassifier, "
                 "which takes them"
             )
-        return TableEncoding.learn(X, y)
+        return reading
+
+
+def _need_same_columns(encoding: TableEncoding | None, before: TableEncoding | None) -> None:
+    """Raise where other columns have categories than in the fitted model."""
+    found, known = (set() if each is None else set(each.codebooks) for each in (encoding, before))
+    if found != known:
+        raise ValueError(
+            "X has categories in other columns than the data of the fitted model: warm_start needs "
+            "the same ones; set warm_start=False to start again"
+        )

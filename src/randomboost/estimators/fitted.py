@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -12,13 +13,18 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import (
+    check_array,
     check_consistent_length,
     check_is_fitted,
+    check_X_y,
     column_or_1d,
     validate_data,
 )
 
 from ..ensembles.fitted_model import FittedModel
+from ..explain import Explanation
+from ..preprocessing.frames import as_table
+from ..preprocessing.inputs import InputPreparation
 from ..preprocessing.labels import distinct_labels
 from ..runtime.parallel import ThreadTeam, resolve_threads
 
@@ -57,7 +63,7 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
             The fitted estimator.
         """
         self.model_, self.classes_ = model, model.classes
-        self.n_features_in_ = model.n_features
+        self.n_features_in_ = model.n_columns
         self.n_estimators_, self.weights_ = model.ensemble.n_rounds, model.ensemble.weights
         self.train_history_, self.stopped_ = history, stopped
         return self
@@ -66,7 +72,8 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
     def feature_importances_(self) -> NDArray:
         """Return the importance of every feature; the class describes how it is measured."""
         check_is_fitted(self)
-        return self.model_.ensemble.importances(self.n_features_in_)
+        model = self.model_
+        return model.inputs.per_column(model.ensemble.importances(model.n_features))
 
     def _finiteness(self, X: Any) -> Any:
         """Return what scikit-learn is to check: missing values are for dense data only."""
@@ -78,7 +85,7 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
             if label not in known:
                 raise ValueError(
                     f"{name} has labels that do not occur in the training data, such as {label!s}: "
-                    "leave those samples out"
+                    "leave those out"
                 )
         return np.searchsorted(self.classes_, y)
 
@@ -90,21 +97,31 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
                 "are not in the file that it was loaded from: save it with dense=True"
             )
 
-    def _checked(self, X: Any) -> Any:
-        return validate_data(
-            self,
-            X,
-            reset=False,
-            accept_sparse="csr" if self._accept_sparse else False,
-            dtype=[np.float64, np.float32],
-            order="C",
-            ensure_all_finite=self._finiteness(X),
-        )
+    def _validated(self, X: Any, *y: Any, read: Callable[[], NDArray] | None, reset: bool) -> Any:
+        """Return input that scikit-learn has checked; `read` returns the numbers of a table."""
+        checks = {
+            "accept_sparse": "csr" if self._accept_sparse else False,
+            "dtype": [np.float64, np.float32],
+            "order": "C",
+            "ensure_all_finite": self._finiteness(X),
+        }
+        if read is None:
+            return validate_data(self, X, *y, reset=reset, **checks)
+        validate_data(self, X, *y, reset=reset, skip_check_array=True)  # names and their number
+        if y:
+            return check_X_y(read(), *y, estimator=self, **checks)
+        return check_array(read(), input_name="X", estimator=self, **checks)
+
+    def _checked(self, X: Any, inputs: InputPreparation) -> Any:
+        """Return input as the numbers that the ensemble knows, before scaling."""
+        read = partial(inputs.read, X) if inputs.reads(X) else None
+        return inputs.encoded(self._validated(X, read=read, reset=False))
 
     def _prepared(self, X: Any) -> Any:
+        """Return input as the features that the ensemble sees."""
         check_is_fitted(self)
         inputs = self.model_.inputs
-        return inputs.scaled(self._checked(inputs.encoded(X)))
+        return inputs.scaled(self._checked(X, inputs))
 
     def _as_decision(self, scores: NDArray) -> NDArray:
         dtype = self.model_.inputs.dtype
@@ -215,6 +232,82 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
         with ThreadTeam(resolve_threads(self.n_jobs) if X.shape[0] > 64 else 1) as team:
             found = model.ensemble.top(X, int(n), model.probability_scale, team)
         return self.classes_[found[0]], found[1].astype(model.inputs.dtype, copy=False)
+
+    def explain(self, X: Any, classes: Any = None) -> Explanation:
+        """Return what every feature contributes to the scores of chosen classes.
+
+        Contributions are Shapley values: how far a sample's value of a feature moves the score
+        from its average over the training data, averaged over all orders in which features could
+        become known. With the base value they add up to the score. They are exact for splits on
+        single features; a mixture of features counts as one, and what it contributes is divided
+        among its features in proportion to ``u c_j x_j + c_j**2`` for ``u = sum_j c_j x_j``. Of two
+        classes, the score of a class is that in `decision_function`: the difference to the other
+        one's.
+
+        Only `RandomBoostClassifier` has it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data.
+        classes : array-like of shape (n_outputs,) or (n_samples, n_outputs), default=None
+            Labels of the classes to explain, the same ones for all samples or those of each, for
+            example the labels of `predict_topk`; None for the predicted class of every sample.
+
+        Returns
+        -------
+        Explanation
+            With `values` (n_samples, n_features) and `base_values` (n_samples,), or, where
+            `classes` are given, (n_samples, n_features, n_outputs) and (n_samples, n_outputs).
+            Its method ``to_shap()`` gives what the plots of shap take.
+        """
+        check_is_fitted(self)
+        model = self.model_
+        if not model.ensemble.explains:
+            raise ValueError(
+                f"{type(self).__name__} has no explain: use RandomBoostClassifier, or "
+                "shap.Explainer(model.predict_proba, X), which takes any model and longer"
+            )
+        inputs = model.inputs
+        checked = self._validated(
+            X, read=partial(inputs.read, X) if inputs.reads(X) else None, reset=False
+        )
+        prepared = inputs.scaled(inputs.encoded(checked))
+        with ThreadTeam(resolve_threads(self.n_jobs)) as team:
+            if classes is None:
+                numbers = model.ensemble.best(prepared, team)[:, None]
+            else:
+                numbers = self._chosen_classes(classes, prepared.shape[0])
+            values, bases = model.ensemble.contributions(prepared, numbers, team)
+        values = np.moveaxis(inputs.per_column(np.moveaxis(values, 1, -1)), -1, 1)
+        if classes is None:
+            values, bases, numbers = values[:, :, 0], bases[:, 0], numbers[:, 0]
+        table, names = as_table(X), getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"feature {number}" for number in range(self.n_features_in_)]
+        return Explanation(
+            values,
+            bases,
+            checked.toarray() if sp.issparse(checked) else checked,
+            [str(name) for name in names],
+            self.classes_[numbers],
+            None
+            if inputs.encoding is None or table is None
+            else np.asarray(table.to_numpy(), dtype=object),
+        )
+
+    def _chosen_classes(self, classes: Any, n_samples: int) -> NDArray[np.int64]:
+        """Return the numbers of classes to explain, shape (n_samples, n_outputs)."""
+        labels = np.asarray(classes)
+        shared = labels.ndim == 1
+        fits = shared or (labels.ndim == 2 and len(labels) == n_samples)
+        if not fits or not labels.size:
+            raise ValueError(
+                f"classes has shape {labels.shape}: pass a list of labels, or labels of shape "
+                f"(n_samples, n_outputs), here ({n_samples}, ...)"
+            )
+        numbers = self._class_numbers(labels.ravel(), "classes").reshape(labels.shape)
+        return np.tile(numbers, (n_samples, 1)) if shared else numbers
 
     def staged_decision_function(self, X: Any) -> Iterator[NDArray]:
         """Yield `decision_function` of the model after every round.

@@ -116,6 +116,9 @@ TABLE: dict[str, Parameter] = {
     "code": Parameter([StrOptions({"complete", "random"})], "which dichotomies are boosted"),
     "code_size": Parameter([_whole(1)], "number of dichotomies of a random code"),
     "decoding": Parameter([StrOptions({"loss", "hamming"})], "how votes become scores"),
+    "categorical_features": Parameter(
+        ["array-like", StrOptions({"from_dtype"})], "columns of numbers that are categories"
+    ),
     "scale": Parameter(["boolean"], "whether features are standardised"),
     "class_weight": Parameter([StrOptions({"balanced"}), dict, None], "weights of the classes"),
     "early_stopping": Parameter(["boolean"], "whether to stop by the validation error"),
@@ -218,7 +221,7 @@ def check_parameters(estimator: Any) -> None:
             problem = no_effect(name, value, defaults[name], condition.remedy)
             if condition.refused:
                 raise problem
-            warnings.warn(str(problem), UserWarning, stacklevel=5)
+            warnings.warn(str(problem), UserWarning, stacklevel=6)
     estimator._check_settings()
 
 

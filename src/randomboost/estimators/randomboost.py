@@ -37,7 +37,7 @@ class RandomBoostClassifier(BaseBoostingClassifier):
     cost of a round does not grow with the number of classes; the leaves are computed from the
     gradients themselves. Splits compare single features, random mixtures of few or of all
     features, or discriminants; the kinds whose trees gain most get most trees. Missing values,
-    categories (pandas) and sparse matrices are handled natively.
+    categories and sparse matrices are handled natively.
 
     Parameters
     ----------
@@ -82,6 +82,9 @@ class RandomBoostClassifier(BaseBoostingClassifier):
     max_bins : int or None, default=None
         Bins of a direction, at most 256; None for 64 to 255, by the numbers of samples and
         features.
+    categorical_features : "from_dtype" or array-like, default="from_dtype"
+        Columns of categories. "from_dtype": those of text or of a category type. Names, positions
+        or a mask of columns: these too, whatever their type.
     scale : bool, default=True
         Scale the features to mean 0 and standard deviation 1 (CSR data is not centred).
         Projections mix features, so their scales matter; turn it off for scaled data.
@@ -100,7 +103,8 @@ class RandomBoostClassifier(BaseBoostingClassifier):
     n_iter_no_change : int, default=20
         Number of rounds without improvement after which early stopping ends the fit.
     warm_start : bool, default=False
-        Continue from the rounds of the last fit, up to `n_estimators`.
+        Continue from the rounds of the last fit, up to `n_estimators`; y may have new classes
+        beside all that the last fit had.
     random_state : int, RandomState or None, default=None
         Seed. The same seed gives the same model for any `n_jobs`.
     n_jobs : int or None, default=None
@@ -191,6 +195,7 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         projection: Any = "mixed",
         max_features: float | None = None,
         max_bins: int | None = None,
+        categorical_features: Any = "from_dtype",
         scale: bool = True,
         class_weight: Any = None,
         early_stopping: Any = "auto",
@@ -214,6 +219,7 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         self.projection = projection
         self.max_features = max_features
         self.max_bins = max_bins
+        self.categorical_features = categorical_features
         self.scale = scale
         self.class_weight = class_weight
         self.early_stopping = early_stopping
@@ -223,6 +229,9 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _listed_categories(self) -> Any:
+        return self.categorical_features
 
     def _get_loss(self) -> Loss:
         return LogisticLoss()  # cross-entropy: softmax(F) are the probabilities, as there

@@ -113,8 +113,8 @@ def _introduction(model: PortableModel, name: str) -> str:
         ]
     if model.categories:
         lines += ["", "Categories are given by these numbers, others by NaN:"]
-        for feature, places in model.categories.items():
-            listed = ", ".join(f"{_comment(each)} = {place:g}" for each, place in places.items())
+        for feature, numbers in model.categories.items():
+            listed = ", ".join(f"{_comment(each)} = {n:.17g}" for each, n in numbers.items())
             lines.append(f"    {_comment(feature)}: {listed}")
     text = "\n   ".join(lines).replace("\n   \n", "\n\n")
     return f"/* {text} */\n"

@@ -33,9 +33,13 @@ class PortableModel:
     classes : ndarray
         Class labels.
     feature_names : list of str
-        Names of the features, empty where they have none.
-    categories : dict
-        For every column of categories the number of each.
+        Names of the features, empty where they have none; a column of categories may give
+        several, which are numbered.
+    columns : list of int
+        The column of the input that every feature comes from.
+    categories : dict of str to dict
+        For every feature that stands for a column of categories, by name, the number of each
+        category.
     fill : ndarray of shape (n_features,) or None
         What missing values are replaced with before anything else.
     n_features : int
@@ -57,7 +61,8 @@ class PortableModel:
     kind: str
     classes: NDArray
     feature_names: list[str]
-    categories: dict[Any, dict[Any, float]]
+    columns: list[int]
+    categories: dict[str, dict[Any, float]]
     fill: NDArray | None
     n_features: int
     dtype: np.dtype
@@ -102,18 +107,24 @@ def portable(model: Any, *, encoded: bool = False) -> PortableModel:
     check_is_fitted(model)
     fitted = model.model_
     encoding = fitted.inputs.encoding if fill is None else first.encoding_
-    categories = {} if encoding is None else encoding.places
-    if categories and not encoded:
-        names = ", ".join(repr(name) for name in categories)
+    books = {} if encoding is None else encoding.codebooks
+    if books and not encoded:
+        listed = ", ".join(repr(book.name) for book in books.values())
         raise ValueError(
-            f"the model has columns of categories ({names}): an export takes numbers only; pass "
+            f"the model has columns of categories ({listed}): an export takes numbers only; pass "
             "encoded=True to export it with the numbers of the categories as its input"
         )
+    names = list(getattr(first, "feature_names_in_", []))
+    names = names if encoding is None else encoding.names(names)
     return PortableModel(
         kind=type(model).__name__,
         classes=fitted.classes,
-        feature_names=list(getattr(first, "feature_names_in_", [])),
-        categories=categories,
+        feature_names=names,
+        columns=list(range(fitted.n_features)) if encoding is None else encoding.sources.tolist(),
+        categories={
+            names[place] if names else str(place): each
+            for place, each in ({} if encoding is None else encoding.numbers()).items()
+        },
         fill=fill,
         n_features=fitted.n_features,
         dtype=fitted.inputs.dtype,

@@ -17,7 +17,8 @@ from ..ensembles import KINDS
 from ..ensembles.base import ModelShape
 from ..ensembles.fitted_model import FittedModel
 from ..estimators.parameters import check_parameters, defaults_of
-from ..preprocessing.categories import TableEncoding, TablePreparation
+from ..preprocessing.categories import TablePreparation
+from ..preprocessing.encoding import Codebook, TableEncoding
 from ..preprocessing.inputs import InputPreparation
 from ..preprocessing.scaling import StandardScaling
 from ..runtime.checked_arrays import Arrays, ModelFileError, Taken, count, floats, need
@@ -31,44 +32,64 @@ _SCALING = ("peak", "center", "spread")
 # -- tables ------------------------------------------------------------------------------------
 
 
-def _pack_encoding(encoding: TableEncoding) -> list[Any]:
-    for name, places in encoding.places.items():
-        for value in (name, *places):
+def _pack_encoding(encoding: TableEncoding | None) -> list[Any] | None:
+    if encoding is None:
+        return None
+    for book in encoding.codebooks.values():
+        for value in (book.name, *book.levels):
             if not isinstance(value, str | bool | int | float | np.generic):
                 raise ModelFileError(
-                    f"column {name!r} has categories of type {type(value).__name__}, which cannot "
-                    "be saved: make strings of them"
+                    f"column {book.name!r} has categories of type {type(value).__name__}, which "
+                    "cannot be saved: make strings of them"
                 )
     return [
-        [encode(name), [[encode(category), place] for category, place in places.items()]]
-        for name, places in encoding.places.items()
+        [encode(book.name), column, [encode(level) for level in book.levels], book.values.tolist()]
+        for column, book in encoding.codebooks.items()
     ]
 
 
-def _unpack_encoding(described: Any) -> TableEncoding:
-    places: dict[Any, dict[Any, float]] = {}
+def _unpack_encoding(described: Any, n_columns: int, names: NDArray | None) -> TableEncoding:
+    """Return the encoding of a table; older files have pairs of a category and its number."""
+    books = {}
     try:
-        for name, pairs in described:
-            places[decode(name)] = {decode(value): float(place) for value, place in pairs}
+        for entry in described:
+            name, column, levels, values = entry if len(entry) == 4 else _as_now(entry, names)
+            table = np.array(values, dtype=np.float64).reshape(len(levels), -1 if levels else 0)
+            need(np.isfinite(table).all(), "its categories have no numbers")
+            need(0 <= column < n_columns, "its categories are of no column")
+            levels = [decode(level) for level in levels]
+            books[int(column)] = Codebook(decode(name), levels, table)
     except (TypeError, ValueError) as error:
         raise ModelFileError("the model file is damaged: its categories cannot be read") from error
-    return TableEncoding(places)
+    return TableEncoding(books, n_columns)
+
+
+def _as_now(entry: Any, names: NDArray | None) -> tuple[Any, int, list[Any], list[Any]]:
+    """Return an entry of pairs of a category and its number as entries are now."""
+    name, pairs = entry
+    column = int(name) if names is None else names.tolist().index(decode(name))
+    levels, numbers = [list(part) for part in zip(*pairs, strict=True)] if pairs else ([], [])
+    return name, column, levels, [[number] for number in numbers]
 
 
 def _pack_preparation(preparation: TablePreparation) -> tuple[dict[str, Any], Arrays]:
     described: dict[str, Any] = {"categories": _pack_encoding(preparation.encoding_)}
     names = getattr(preparation, "feature_names_in_", None)
     described["feature_names"] = None if names is None else encode_labels(names)
+    described["n_columns"] = preparation.n_features_in_
     return described, {"preparation.means": preparation.means_}
 
 
 def _unpack_preparation(described: Any, taken: Taken, n_features: int) -> TablePreparation:
     need(isinstance(described, dict), "its preparation is not described")
     preparation = TablePreparation()
-    preparation.encoding_ = _unpack_encoding(described.get("categories"))
+    n_columns = count(described, "n_columns", 2**31) if "n_columns" in described else n_features
+    _set_names(preparation, described.get("feature_names"), n_columns)
+    names = getattr(preparation, "feature_names_in_", None)
+    preparation.encoding_ = _unpack_encoding(described.get("categories"), n_columns, names)
+    need(len(preparation.encoding_.sources) == n_features, "its categories do not fit")
     preparation.means_ = taken.real("preparation.means", n_features)
-    preparation.n_features_in_ = n_features
-    _set_names(preparation, described.get("feature_names"), n_features)
+    preparation.n_features_in_ = n_columns
     return preparation
 
 
@@ -129,9 +150,9 @@ def _pack_fitted(model: Any) -> tuple[dict[str, Any], Arrays]:
         "randomboost": __version__,
         "parameters": {key: encode(value) for key, value in model.get_params(deep=False).items()},
         "classes": encode_labels(fitted.classes),
-        "n_features": fitted.n_features,
+        "n_features": fitted.n_columns,
         "feature_names": None if names is None else encode_labels(names),
-        "categories": None if inputs.encoding is None else _pack_encoding(inputs.encoding),
+        "categories": _pack_encoding(inputs.encoding),
         "n_rounds": fitted.ensemble.n_rounds,
         "stopped": model.stopped_,
         "dtype": np.dtype(inputs.dtype).name,
@@ -165,17 +186,22 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Any:
     """
     taken = Taken(arrays)
     model = _new_classifier(header)
-    n_features, n_rounds = count(header, "n_features", 2**31), count(header, "n_rounds", 2**31)
+    n_columns, n_rounds = count(header, "n_features", 2**31), count(header, "n_rounds", 2**31)
     need(n_rounds > 0, "it has no rounds")
-    taken.real("importances", n_features)  # the file is at least so long
+    taken.real("importances", n_columns)  # the file is at least so long
+    _set_names(model, header.get("feature_names"), n_columns)
+    encoding = None
+    if header.get("categories") is not None:
+        names = getattr(model, "feature_names_in_", None)
+        encoding = _unpack_encoding(header["categories"], n_columns, names)
+    n_features = n_columns if encoding is None else len(encoding.sources)
     classes = _classes(header)
     check_memory(
         8 * len(classes) * (n_features + 400),
         f"a model of {len(classes):,} classes and {n_features:,} features",
         "load it on a machine with more",
     )
-    _set_names(model, header.get("feature_names"), n_features)
-    inputs = _inputs(header, taken, n_features)
+    inputs = _inputs(header, taken, n_features, encoding)
     shape = ModelShape(len(classes), n_features, n_rounds, inputs.dtype)
     ensemble = _ensemble(header.get("ensemble"), taken, shape, model.ensemble_kinds)
     history = {
@@ -221,10 +247,10 @@ def _new_classifier(header: dict[str, Any]) -> Any:
     return kind(**values)
 
 
-def _inputs(header: dict[str, Any], taken: Taken, n_features: int) -> InputPreparation:
+def _inputs(
+    header: dict[str, Any], taken: Taken, n_features: int, encoding: TableEncoding | None
+) -> InputPreparation:
     need(header.get("dtype") in _DTYPES, "its precision is unknown")
-    categories = header.get("categories")
-    encoding = None if categories is None else _unpack_encoding(categories)
     scaling = None
     if header.get("scaled"):
         parts = [taken.real(f"scaling.{key}", n_features) for key in _SCALING]

@@ -16,6 +16,7 @@ except ImportError as error:
 from .calibration import ReliabilityDisplay
 from .comparison import CriticalDifferenceDisplay, ErrorsDisplay, TradeOffDisplay
 from .confusion import ConfusionDisplay
+from .contributions import ContributionDisplay
 from .importance import ImportanceDisplay
 from .margins import MarginDisplay
 from .regions import RegionsDisplay
@@ -24,6 +25,7 @@ from .weights import WeightsDisplay
 
 __all__ = [
     "ConfusionDisplay",
+    "ContributionDisplay",
     "CriticalDifferenceDisplay",
     "ErrorsDisplay",
     "ImportanceDisplay",

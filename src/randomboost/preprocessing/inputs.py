@@ -1,4 +1,4 @@
-"""What is done to checked input before an ensemble sees it: categories, precision, scaling."""
+"""What is done to input before an ensemble sees it: tables, categories, precision, scaling."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
-from .categories import TableEncoding, is_table
+from .encoding import TableEncoding, read_again
+from .frames import as_table
 from .scaling import StandardScaling
 
 
@@ -30,13 +32,55 @@ class InputPreparation:
     scaling: StandardScaling | None
     dtype: np.dtype
 
+    def reads(self, X: Any) -> bool:
+        """Return whether input has to be read: tables, and all input of models with categories."""
+        return self.encoding is not None or as_table(X) is not None
+
+    def read(self, X: Any) -> NDArray:
+        """Return input as numbers, with the numbers of levels for categories."""
+        return read_again(X, self.encoding)
+
     def encoded(self, X: Any) -> Any:
-        """Return a table with numbers in place of categories; all else as it is."""
-        return X if self.encoding is None or not is_table(X) else self.encoding.apply(X)
+        """Return checked data with the features of the ensemble for the numbers of levels."""
+        return X if self.encoding is None else self.encoding.apply(X)
 
     def scaled(self, X: Any) -> Any:
-        """Return checked features as the ensemble wants them."""
+        """Return encoded features as the ensemble wants them."""
         X = X.astype(self.dtype, copy=False)
         if sp.issparse(X):
             X = X.sorted_indices()  # sums run in the order of the features
         return X if self.scaling is None else self.scaling.apply(X)
+
+    def sources(self, n_features: int) -> NDArray[np.int64]:
+        """Return the input column of every feature of the ensemble.
+
+        Parameters
+        ----------
+        n_features : int
+            Number of features of the ensemble.
+
+        Returns
+        -------
+        ndarray of int64 of shape (n_features,)
+            Positions of input columns.
+        """
+        return np.arange(n_features) if self.encoding is None else self.encoding.sources
+
+    def per_column(self, amounts: NDArray) -> NDArray:
+        """Return amounts of the ensemble's features added up by input column.
+
+        Parameters
+        ----------
+        amounts : ndarray of shape (..., n_features)
+            Amounts.
+
+        Returns
+        -------
+        ndarray of shape (..., n_columns)
+            Their sums.
+        """
+        if self.encoding is None:
+            return amounts
+        sums = np.zeros((self.encoding.n_columns, *amounts.shape[:-1]), dtype=amounts.dtype)
+        np.add.at(sums, self.encoding.sources, np.moveaxis(amounts, -1, 0))
+        return np.moveaxis(sums, 0, -1)

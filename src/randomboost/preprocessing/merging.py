@@ -27,7 +27,7 @@ def _dense_keys(X: NDArray, direction: NDArray, keys: NDArray) -> None:
         keys[i] = total
 
 
-def _row_keys(X: Any) -> NDArray:
+def row_keys(X: Any) -> NDArray:
     """Return one number per row: equal rows have equal numbers, others almost never."""
     direction = np.random.default_rng(20130207).standard_normal(X.shape[1])
     if sp.issparse(X):
@@ -59,7 +59,7 @@ def distinct_rows(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
         The number of one row for every distinct row, and which of these every row equals; None
         if all rows are distinct.
     """
-    distinct, first, inverse = np.unique(_row_keys(X), return_index=True, return_inverse=True)
+    distinct, first, inverse = np.unique(row_keys(X), return_index=True, return_inverse=True)
     if len(distinct) == X.shape[0] or _differ(X, np.arange(X.shape[0]), first[inverse]):
         return None
     return first, inverse
@@ -85,7 +85,7 @@ def merge_samples(
         Data, class numbers and weights of the distinct samples, in an order that does not depend
         on the original one.
     """
-    keys = _row_keys(X)
+    keys = row_keys(X)
     order = np.lexsort((sample_weight, class_numbers, keys))  # weights: sums are rounded alike
     keys, numbers = keys[order], class_numbers[order]
     begins = np.ones(len(order), dtype=bool)

@@ -13,6 +13,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils.sparsefuncs import mean_variance_axis
+
+_FEWEST = 10  # samples whose means and standard deviations are compared
+_FAR, _WIDE = 5.0, 20.0  # standard deviations apart, factor between them
+_MANY = 0.25  # share of the features
 
 
 def _divided(X: Any, divisors: NDArray) -> Any:
@@ -119,3 +124,40 @@ class StandardScaling:
         scaled -= self.center
         scaled /= self.spread
         return scaled.astype(X.dtype, copy=False)
+
+
+def on_another_scale(X: Any, other: Any) -> bool:
+    """Return whether data looks as if it were scaled otherwise.
+
+    Parameters
+    ----------
+    X, other : ndarray or CSR matrix of shape (n_samples, n_features)
+        Training data and other data with the same features.
+
+    Returns
+    -------
+    bool
+        Whether a quarter of the features that vary have a mean or a standard deviation far from
+        that of X. Fewer than ten samples tell nothing.
+    """
+    if other.shape[0] < _FEWEST:
+        return False
+    (mean, spread), (other_mean, other_spread) = _moments(X), _moments(other)
+    varies = spread > 0
+    far = np.abs(other_mean - mean) > _FAR * spread
+    far |= (other_spread > _WIDE * spread) | (_WIDE * other_spread < spread) & (other_spread > 0)
+    return bool(far[varies].sum() > _MANY * max(varies.sum(), 1))
+
+
+def _moments(X: Any) -> tuple[NDArray, NDArray]:
+    """Return means and standard deviations of columns, without missing values."""
+    if sp.issparse(X):
+        mean, variance = mean_variance_axis(X, axis=0)
+        return mean, np.sqrt(variance)
+    known = ~np.isnan(X)
+    count = np.maximum(known.sum(axis=0), 1)
+    peak = np.maximum(np.where(known, np.abs(X), 0).max(axis=0), np.finfo(np.float64).tiny)
+    unit = np.where(known, X / peak, 0.0)
+    mean = unit.sum(axis=0) / count
+    variance = np.where(known, (unit - mean) ** 2, 0.0).sum(axis=0) / count
+    return mean * peak, np.sqrt(variance) * peak

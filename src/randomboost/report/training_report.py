@@ -14,6 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..preprocessing.categories import is_table
 from .html import Drawings, render, write
+from .mistakes import explain_mistakes
+from .promises import answers_by_threshold, prediction_sets
 from .summary import class_balance, column_names, data_summary, number, percent, some_rows, take
 
 _MOST_CURVE_ROWS = 5000
@@ -85,6 +87,9 @@ def write_training_report(
         classes=_by_class(test),
         confusions=_confusions(test),
         mistakes=_mistakes(model, test),
+        reasons=_reasons(model, test),
+        sets=_promises(prediction_sets, test),
+        answers=_promises(answers_by_threshold, test),
         data=[(name, data_summary(part.X)) for name, part in [*data, ("test data", test)]],
         balance=class_balance(*([train.y] if train else []), test.y),
         balance_parts=[*(["training"] if train else []), "test"],
@@ -302,6 +307,24 @@ def _mistakes(model: Any, test: _Part) -> dict[str, Any]:
             }
         )
     return {"rows": found, "columns": [names[column] for column in columns]}
+
+
+def _reasons(model: Any, test: _Part) -> list[dict[str, Any]]:
+    """Return why the most confident mistakes of rows with known classes were made."""
+    if test.shares is None:
+        return []
+    rows = np.flatnonzero(test.known)
+    index = test.X.index[rows] if is_table(test.X) else rows
+    X, y, labels = take(test.X, rows), test.y[rows], test.labels[rows]
+    return explain_mistakes(model, X, y, labels, test.shares[rows], index)
+
+
+def _promises(find: Any, test: _Part) -> list[dict[str, float]]:
+    """Return what can be said of answers that the model is not sure of."""
+    if test.shares is None:
+        return []
+    numbers = np.searchsorted(test.classes, test.y[test.known])
+    return find(test.shares[test.known], numbers)
 
 
 def _shown_columns(model: Any, X: Any) -> list[int]:

@@ -136,6 +136,10 @@ class History:
         if measure < self.best_measure * (1.0 - self.tolerance):
             self.best_round, self.best_measure = done, measure
 
+    def forget_best(self) -> None:
+        """Let only rounds to come be the best one."""
+        self.best_round, self.best_measure = self.n_before, np.inf
+
     def add(self, noted: dict[str, float]) -> None:
         """Add what is noted of a round."""
         self.noted.append(noted)

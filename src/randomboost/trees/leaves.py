@@ -18,6 +18,7 @@ from .sparse_scores import SparseScores, exponential
 
 _UNIT = 2.0**32  # sums of weighted probabilities are whole numbers of 1 / _UNIT
 _LARGEST_STEP_NUMBER = 32767  # of a quantised value
+_LARGEST_COVER = 65535  # that of the leaf with most samples
 
 
 @kernel
@@ -340,12 +341,15 @@ class Leaves(NamedTuple):
         Values in units of `unit`.
     unit : float
         A float32 number.
+    covers : ndarray of uint16 of shape (n_leaves,)
+        Weight of every leaf's training samples, 65535 for that of the heaviest leaf, at least 1.
     """
 
     starts: NDArray[np.int64]
     classes: NDArray
     steps: NDArray[np.int16]
     unit: np.float32
+    covers: NDArray[np.uint16]
 
     @property
     def values(self) -> NDArray[np.float32]:
@@ -423,5 +427,7 @@ def make_leaves(
     unit = np.float32(max(float(np.abs(values).max(initial=0.0)), 1e-30) / _LARGEST_STEP_NUMBER)
     steps = np.rint(values / np.float64(unit)).clip(-_LARGEST_STEP_NUMBER, _LARGEST_STEP_NUMBER)
     ends = np.concatenate([[0], np.cumsum(sizes)])
-    vectors = Leaves(ends, out_classes[kept], steps.astype(np.int16), unit)
+    covers = np.bincount(leaves, weight, n_leaves)
+    covers = np.rint(covers * (_LARGEST_COVER / covers.max())).clip(1).astype(np.uint16)
+    vectors = Leaves(ends, out_classes[kept], steps.astype(np.int16), unit, covers)
     return vectors, gains.sum(axis=0)

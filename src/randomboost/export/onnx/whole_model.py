@@ -107,7 +107,8 @@ def to_onnx(
         Version of the operators of ONNX, at least 13.
     encoded : bool, default=False
         Needed for a model with columns of categories: their numbers, which the metadata of the
-        ONNX model lists under "categories", are its input; NaN for others.
+        ONNX model lists under "categories", are its input; NaN for others. A column of categories
+        may stand for several features: "columns" has the column of each.
     raw_scores : bool, default=False
         Give the scores of ``decision_function``, one for each class, instead of probabilities.
 
@@ -163,4 +164,5 @@ def _metadata(model: PortableModel) -> dict[str, str]:
     if model.categories:
         pairs = {str(name): list(places.items()) for name, places in model.categories.items()}
         properties["categories"] = json.dumps(pairs, default=str)
+        properties["columns"] = json.dumps(model.columns)
     return properties
