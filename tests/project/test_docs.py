@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from pathlib import Path
 
@@ -82,3 +83,17 @@ def test_the_page_on_parameters_has_every_parameter(monkeypatch):
     wanted = {name for kind in CLASSIFIERS.values() for name in defaults_of(kind)}
     assert len(listed) == len(set(listed))
     assert set(listed) == wanted
+
+
+def test_the_figures_of_the_front_page_are_measured(monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS))
+    import front_page
+
+    folder = DOCS / "many-classes"
+    found = front_page.figures(folder / "measurements.json")
+    records = json.loads((folder / "measurements.json").read_text())
+    errors = [records[f"geo-timezone/RandomBoost/{split}"]["error"] for split in range(3)]
+    assert float(found["front_error"]) == pytest.approx(sorted(errors)[1], abs=0.06)
+    assert float(found["front_fit"]) < float(found["front_fit_peer"])
+    used = set(re.findall(r"{{ (\w+) }}", (DOCS / "index.md").read_text()))
+    assert used == set(found)
