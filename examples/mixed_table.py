@@ -2,7 +2,7 @@
 Missing values and categories
 =============================
 
-`RandomBoostClassifier` takes pandas tables with numbers, categories, and missing values in both.
+`RandomBoostClassifier` takes tables with numbers, categories, and missing values in both.
 """
 
 # %%

@@ -110,7 +110,7 @@ def test_best_class_is_that_of_the_dense_scores(n_classes):
 def touched_by_plain_code(ensemble, X):
     """Whether a leaf of the row has the class, (n_samples, n_classes)."""
     out = np.zeros((len(X), ensemble.n_classes), dtype=bool)
-    for leaves, tree in zip(ensemble.staged_leaves(X, ONE), ensemble.trees(), strict=True):
+    for leaves, tree in zip(ensemble.leaves_by_tree(X, ONE), ensemble.trees(), strict=True):
         for i, leaf in enumerate(leaves):
             begin, end = tree.leaves.starts[leaf : leaf + 2]
             out[i, tree.leaves.classes[begin:end]] = True

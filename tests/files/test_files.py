@@ -17,6 +17,7 @@ import pytest
 from model_zoo import NAMES, SETTINGS, X, make, make_pipeline_of_table, table, y
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
 
 import randomboost
 from randomboost import (
@@ -28,6 +29,7 @@ from randomboost import (
 )
 from randomboost.ensembles import KINDS
 from randomboost.files import ModelFileError, container
+from randomboost.preprocessing.categories import TablePreparation
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -101,6 +103,39 @@ def test_a_table_with_categories_and_gaps(tmp_path):
     assert list(loaded.feature_names_in_) == list(table().columns)
     with pytest.raises(ValueError, match="feature names"):
         loaded.predict(table().rename(columns={"ash": "cinder"}))
+
+
+def test_categories_of_several_numbers_and_of_none(tmp_path):
+    rng = np.random.default_rng(0)
+    level, noise = rng.integers(60, size=1500), rng.integers(300, size=1500)
+    frame = table().iloc[rng.integers(len(y), size=1500)].reset_index(drop=True)
+    frame["level"], frame["name"] = level.astype(str), noise.astype(str)
+    labels = (level + rng.integers(3, size=1500)) % 9
+    pipeline = make_pipeline(TablePreparation(), AdaBoostECCClassifier(3, random_state=0))
+    for fitted in (RandomBoostClassifier(3, random_state=0), pipeline):
+        fitted.fit(frame, labels)
+        files.save(fitted, tmp_path / "model.rboost")
+        loaded = randomboost.load(tmp_path / "model.rboost")
+        np.testing.assert_array_equal(loaded.predict_proba(frame), fitted.predict_proba(frame))
+        assert files.describe(tmp_path / "model.rboost")["n_features"] == frame.shape[1]
+        found = (
+            (loaded[0].encoding_, fitted[0].encoding_)
+            if fitted is pipeline
+            else [each.model_.inputs.encoding for each in (loaded, fitted)]
+        )
+        assert found[0] == found[1]
+        parts = np.bincount(found[0].sources, minlength=frame.shape[1])
+        assert parts[-2] > 1
+        assert parts[-1] == 0
+
+
+def test_categories_in_an_array(tmp_path):
+    numbers = np.round(X[:, :4])
+    model = RandomBoostClassifier(5, categorical_features=[0, 3], random_state=0).fit(numbers, y)
+    model.save(tmp_path / "model.rboost")
+    loaded = randomboost.load(tmp_path / "model.rboost")
+    np.testing.assert_array_equal(loaded.predict_proba(numbers), model.predict_proba(numbers))
+    np.testing.assert_array_equal(loaded.feature_importances_, model.feature_importances_)
 
 
 def test_a_pipeline_with_a_preparation(tmp_path):

@@ -8,10 +8,11 @@ from sklearn.datasets import make_classification
 from sklearn.model_selection import train_test_split
 
 from randomboost import RandomBoostClassifier
-from randomboost.preprocessing import class_axes, encoding
+from randomboost.preprocessing import class_axes, encoding, level_means
 from randomboost.preprocessing.categories import TablePreparation
 from randomboost.preprocessing.class_axes import class_scores
-from randomboost.preprocessing.encoding import TableEncoding, learn_encoding, read_training
+from randomboost.preprocessing.encoding import TableEncoding, read_training
+from randomboost.preprocessing.level_means import learn_encoding
 
 pd = pytest.importorskip("pandas")
 
@@ -79,13 +80,13 @@ def test_training_numbers_come_from_other_samples():
     X, y = informative(60, 3, 1200)
     reading = read_training(X)
     _, training = learned(X, y)
-    folds = encoding._folds(encoding.row_keys(reading.values), np.ones(len(y)))
+    folds = level_means._folds(level_means.row_keys(reading.values), np.ones(len(y)))
     level = reading.values[:, 0].astype(int)
     for sample in range(0, 1200, 100):
         others = folds != folds[sample]
-        scores = class_scores(level, y, np.ones(1200), encoding._AXES)
-        axes = class_scores(level[others], y[others], np.ones(others.sum()), encoding._AXES)
-        axes = encoding._rotated(axes, scores, np.bincount(y))
+        scores = class_scores(level, y, np.ones(1200), level_means._AXES)
+        axes = class_scores(level[others], y[others], np.ones(others.sum()), level_means._AXES)
+        axes = level_means._rotated(axes, scores, np.bincount(y))
         same = others & (level == level[sample])
         mean = axes[y[same]].sum(axis=0) / (same.sum() + class_axes.PRIOR)
         np.testing.assert_allclose(training[sample, :-1], mean, atol=1e-12)

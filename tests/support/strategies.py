@@ -83,6 +83,7 @@ OBJECTS = {  # what stands behind a dictionary, an object or an array that a par
     ],
     "loss": [LogisticLoss(), SmoothHinge()],
     "projection": [Signs(), ("sparse", 0.5), ("sparse", np.float32(1.0))],
+    "categorical_features": [[0], (0,)],
     "solver_options": [{}, {"maxiter": 3, "ftol": 0.0}, {"maxls": 5, "maxcor": 1, "gtol": 1e-3}],
     "random_state": [np.random.RandomState(3)],
     "verbose": [0, 1],
@@ -298,6 +299,7 @@ def cases(draw: Any, kind: type) -> Case:
     form = draw(st.sampled_from(["plain", "plain", "csr", "table", "fortran"]))
     if form == "csr" and kind._accept_sparse and not np.isnan(X).any():
         X = sp.csr_array(X)
+        parameters.pop("categorical_features", None)  # for dense data
     elif form == "table" and trees:
         X = _table(draw, rng, X)
     elif form == "fortran":

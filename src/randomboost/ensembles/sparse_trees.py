@@ -17,10 +17,10 @@ from numpy.typing import DTypeLike, NDArray
 from ..explain.tree_contributions import TreeArrays, explain_trees
 from ..projections.directions import Directions, project
 from ..projections.projection_arrays import directions_from_arrays, directions_to_arrays
-from ..runtime.checked_arrays import Arrays, Taken, floats, ints
+from ..runtime.checked_arrays import Arrays, Taken, count, floats, ints, need
 from ..runtime.parallel import ThreadTeam
 from ..trees.leaves import Leaves
-from ..trees.sparse_scores import Prior, make_prior
+from ..trees.sparse_scores import Prior, SparseScores, make_prior
 from . import tree_walk
 from .base import Ensemble, ModelShape, as_shares
 from .plain_tables import PlainTables, TreeTable
@@ -40,6 +40,7 @@ _FIELDS = [
     "covers",
     "prior",
     "state",
+    "n_members",
 ]
 _ROWS = 256  # rows that go through the trees together
 _TREES = 16  # trees whose leaves are found together where all rows go through one tree at a time
@@ -93,8 +94,10 @@ class SparseTrees(Ensemble):
         Weight of every leaf's training samples, in a unit of its tree.
     prior : ndarray of float32 of shape (n_classes,)
         Scores before the first tree.
-    state : ndarray
+    state : ndarray of shape (n_members, 5, n_families)
         What a trainer needs to continue as if it had not stopped.
+    n_members : int
+        Number of trees of a round, one of each member of a bag.
     """
 
     kind = "sparse trees"
@@ -114,8 +117,9 @@ class SparseTrees(Ensemble):
         covers: NDArray[np.uint16],
         prior: NDArray[np.float32],
         state: NDArray,
+        n_members: int,
     ) -> None:
-        self.directions, self.starts = directions, starts
+        self.directions, self.starts, self.n_members = directions, starts, n_members
         self.columns, self.thresholds, self.left, self.gains = columns, thresholds, left, gains
         self.leaf_starts, self.classes, self.steps = leaf_starts, classes, steps
         self.units, self.covers, self.prior, self.state = units, covers, prior, state
@@ -148,7 +152,12 @@ class SparseTrees(Ensemble):
 
     @classmethod
     def pack(
-        cls, directions: Directions, trees: Sequence[SparseTree], prior: NDArray, state: NDArray
+        cls,
+        directions: Directions,
+        trees: Sequence[SparseTree],
+        prior: NDArray,
+        state: NDArray,
+        n_members: int = 1,
     ) -> SparseTrees:
         """Return an ensemble of trees.
 
@@ -162,6 +171,8 @@ class SparseTrees(Ensemble):
             Scores before the first one.
         state : ndarray
             The trainer's state after the last one.
+        n_members : int
+            Number of trees of a round.
 
         Returns
         -------
@@ -185,12 +196,56 @@ class SparseTrees(Ensemble):
             np.concatenate([tree.leaves.covers for tree in trees]),
             prior,
             state,
+            n_members,
         )
 
     @property
-    def n_rounds(self) -> int:
+    def n_trees(self) -> int:
         """Number of trees."""
         return len(self.units)
+
+    @property
+    def n_rounds(self) -> int:
+        """Number of rounds."""
+        return self.n_trees // self.n_members
+
+    def member(self, number: int) -> SparseTrees:
+        """Return the trees of a member by themselves.
+
+        Parameters
+        ----------
+        number : int
+            Number of the member.
+
+        Returns
+        -------
+        SparseTrees
+            Its trees, with the values that it was trained with.
+        """
+        trees = [self._tree(t) for t in range(number, self.n_trees, self.n_members)]
+        factor = np.float32(self.n_members)
+        trees = [
+            tree._replace(leaves=tree.leaves._replace(unit=tree.leaves.unit * factor))
+            for tree in trees
+        ]
+        state = self.state[number : number + 1]
+        return SparseTrees.pack(self.directions, trees, self.prior, state)
+
+    def add_to(self, scores: SparseScores, X: Any, team: ThreadTeam) -> None:
+        """Add all trees to the scores of samples.
+
+        Parameters
+        ----------
+        scores : SparseScores
+            The scores.
+        X : ndarray or CSR matrix
+            The samples; their values are compared, since bins of other data have other edges.
+        team : ThreadTeam
+            Threads.
+        """
+        for places, tree in zip(self.leaves_by_tree(X, team), self.trees(), strict=True):
+            vectors = tree.leaves
+            scores.add(places, vectors.starts, vectors.classes, vectors.values, team)
 
     @property
     def takes_missing(self) -> bool:
@@ -226,12 +281,13 @@ class SparseTrees(Ensemble):
 
     @property
     def weights(self) -> NDArray:  # type: ignore[override]
-        """The largest value that each tree adds to or takes from a score."""
-        return np.array([np.abs(tree.leaves.values).max(initial=0.0) for tree in self.trees()])
+        """The most that each round adds to or takes from a score."""
+        each = [np.abs(tree.leaves.values).max(initial=0.0) for tree in self.trees()]
+        return np.reshape(each, (self.n_rounds, self.n_members)).sum(axis=1)
 
     def trees(self) -> list[SparseTree]:
         """Return the trees one by one."""
-        return [self._tree(t) for t in range(self.n_rounds)]
+        return [self._tree(t) for t in range(self.n_trees)]
 
     def _tree(self, t: int) -> SparseTree:
         nodes = slice(self.starts[t], self.starts[t + 1])
@@ -251,7 +307,7 @@ class SparseTrees(Ensemble):
 
     def _leaves(self, X: Any, team: ThreadTeam) -> NDArray[np.int32]:
         """Return the leaf of every row of a block in every tree, (n_trees, n_rows)."""
-        leaves = np.empty((self.n_rounds, X.shape[0]), dtype=np.int32)
+        leaves = np.empty((self.n_trees, X.shape[0]), dtype=np.int32)
         if self._along is None:
             values = np.empty((1, X.shape[0]), dtype=X.dtype)
         else:
@@ -272,7 +328,7 @@ class SparseTrees(Ensemble):
             work(begin, self._leaves(X[begin : begin + _ROWS], alone))
 
         n_blocks = -(-n // _ROWS)
-        if self.n_rounds * n < _WORTH * _ROWS:
+        if self.n_trees * n < _WORTH * _ROWS:
             team = alone
         team.for_each(block, n_blocks)
 
@@ -291,18 +347,20 @@ class SparseTrees(Ensemble):
         return out
 
     def staged_scores(self, X: Any, team: ThreadTeam) -> Iterator[NDArray[np.float32]]:
-        """Yield the scores of all classes after every tree."""
+        """Yield the scores of all classes after every round."""
         scores = np.repeat(self.prior[:, None], X.shape[0], axis=1)
         rows = np.arange(X.shape[0])
-        for places, tree in zip(self.staged_leaves(X, team), self.trees(), strict=True):
+        leaves = self.leaves_by_tree(X, team)
+        for t, (places, tree) in enumerate(zip(leaves, self.trees(), strict=True), start=1):
             starts, classes = tree.leaves.starts, tree.leaves.classes
             sizes = starts[places + 1] - starts[places]
             offsets = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
             entries = np.repeat(starts[places], sizes) + offsets
             scores[classes[entries], np.repeat(rows, sizes)] += tree.leaves.values[entries]
-            yield scores.copy()
+            if t % self.n_members == 0:
+                yield scores.copy()
 
-    def staged_leaves(self, X: Any, team: ThreadTeam) -> Iterator[NDArray[np.int32]]:
+    def leaves_by_tree(self, X: Any, team: ThreadTeam) -> Iterator[NDArray[np.int32]]:
         """Yield the leaf of every row in one tree after the other, counted within the tree."""
         trees = self.trees()
         for first in range(0, len(trees), _TREES):
@@ -392,7 +450,7 @@ class SparseTrees(Ensemble):
     ) -> tuple[NDArray, NDArray]:
         """Return what features contribute to scores, and the scores that are expected without."""
         sizes = np.diff(self.leaf_starts)
-        tree_of_leaf = np.repeat(np.arange(self.n_rounds), np.diff(self._leaf_ranges))
+        tree_of_leaf = np.repeat(np.arange(self.n_trees), np.diff(self._leaf_ranges))
         leaves = np.repeat(np.arange(len(sizes)), sizes)
         along = self.directions.rows(np.zeros(1, np.int64)) if self._along is None else self._along
         trees = TreeArrays(
@@ -432,6 +490,7 @@ class SparseTrees(Ensemble):
     def to_arrays(self, *, dense: bool) -> tuple[dict[str, Any], Arrays]:
         """Return the ensemble as JSON and arrays; with `dense` also the directions in use."""
         described, arrays = directions_to_arrays(self.directions)
+        described["members"] = self.n_members
         arrays |= trees_to_arrays(self)
         if dense and self._along is not None:
             arrays |= {
@@ -446,14 +505,16 @@ class SparseTrees(Ensemble):
     def from_arrays(cls, described: dict[str, Any], taken: Taken, shape: ModelShape) -> SparseTrees:
         """Return the ensemble that `to_arrays` was given."""
         directions = directions_from_arrays(described, taken, shape.n_features)
-        fields = trees_from_arrays(taken, len(directions), len(directions.counts), shape)
-        return cls(directions, **fields)
+        n_members = count(described, "members", 2**16)
+        need(n_members > 0, "it has no members")
+        fields = trees_from_arrays(taken, directions, n_members, shape)
+        return cls(directions, **fields, n_members=n_members)
 
     def tables(self, shape: ModelShape) -> PlainTables:
         """Return the trees with their vector leaves."""
         split = self.columns >= 0
         tree_of_entry = np.repeat(
-            np.repeat(np.arange(self.n_rounds), np.diff(self._leaf_ranges)),
+            np.repeat(np.arange(self.n_trees), np.diff(self._leaf_ranges)),
             np.diff(self.leaf_starts),
         )
         trees = TreeTable(

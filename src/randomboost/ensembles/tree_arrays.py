@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..projections.directions import Directions
 from ..runtime.checked_arrays import Arrays, Taken, floats, ints, need, need_tree, pieces
 from .base import ModelShape
 
@@ -61,7 +62,7 @@ def _spread(values: NDArray, where: NDArray[np.bool_], filler: float) -> NDArray
 
 
 def trees_from_arrays(
-    taken: Taken, n_directions: int, n_families: int, shape: ModelShape
+    taken: Taken, directions: Directions, n_members: int, shape: ModelShape
 ) -> dict[str, NDArray]:
     """Return the fields of the trees that `trees_to_arrays` was given.
 
@@ -69,8 +70,10 @@ def trees_from_arrays(
     ----------
     taken : Taken
         The arrays of a file.
-    n_directions, n_families : int
-        Numbers of directions and of their families.
+    directions : Directions
+        The directions.
+    n_members : int
+        Number of trees of a round.
     shape : ModelShape
         The sizes of the model.
 
@@ -79,12 +82,13 @@ def trees_from_arrays(
     dict of str to ndarray
         What `SparseTrees` has beside the directions.
     """
-    sizes = taken.whole("trees.sizes", np.int64, shape.n_rounds)
+    n_trees = shape.n_rounds * n_members
+    sizes = taken.whole("trees.sizes", np.int64, n_trees)
     split = _split_flags(taken, sizes)
     n_splits = int(split.sum())
     n_leaves = len(split) - n_splits
     columns = taken.whole("trees.columns", np.int32, n_splits)
-    fine = ((columns >= 0) & (columns < n_directions)).all()
+    fine = ((columns >= 0) & (columns < len(directions))).all()
     need(fine, "a tree looks at no direction")
     thresholds = taken.real("trees.thresholds", n_splits, finite=False)
     gains = taken.real("trees.gains", n_splits, finite=False).astype(np.float32)
@@ -108,8 +112,8 @@ def trees_from_arrays(
         "leaf_starts": np.concatenate([[0], np.cumsum(counts)]),
         "classes": classes.astype(np.uint16 if shape.n_classes <= 2**16 else np.uint32),
         "steps": taken.whole("leaves.steps", np.int16, len(classes)),
-        "units": taken.real("leaves.units", shape.n_rounds).astype(np.float32),
+        "units": taken.real("leaves.units", n_trees).astype(np.float32),
         "covers": covers,
         "prior": taken.real("prior", shape.n_classes).astype(np.float32),
-        "state": taken.real("state", len(_STATE), n_families),
+        "state": taken.real("state", n_members, len(_STATE), len(directions.counts)),
     }

@@ -25,15 +25,10 @@ from sklearn.utils.validation import _check_sample_weight
 
 from ..ensembles.fitted_model import FittedModel
 from ..losses import Loss, get_loss
-from ..preprocessing.encoding import (
-    FROM_DTYPE,
-    Reading,
-    TableEncoding,
-    learn_encoding,
-    read_training,
-)
+from ..preprocessing.encoding import FROM_DTYPE, Reading, TableEncoding, read_training
 from ..preprocessing.inputs import InputPreparation
 from ..preprocessing.labels import can_stratify, class_factors, distinct_labels
+from ..preprocessing.level_means import learn_encoding
 from ..preprocessing.merging import merge_samples
 from ..preprocessing.scaling import StandardScaling, on_another_scale
 from ..runtime.parallel import OneBlasThread, ThreadTeam, resolve_threads
@@ -49,14 +44,6 @@ from .parameters import (
     defaults_of,
     no_effect,
 )
-
-
-class Plan(NamedTuple):
-    """The number of rounds of a fit, the factor of the scores in probabilities, and a remark."""
-
-    n_rounds: int
-    scale: float
-    note: str
 
 
 class Samples(NamedTuple):
@@ -110,9 +97,15 @@ class BaseBoostingClassifier(FittedClassifier):
         """Return the largest number of rounds."""
         return self.n_estimators
 
-    def _plan(self, data: TrainingData, plan: Plan, seed: int, team: ThreadTeam) -> Plan:
-        """Return the plan of a fit, which a look at the data may change."""
-        return plan
+    def _held_samples(
+        self, labels: NDArray[np.int64], n_samples: int, given: bool
+    ) -> NDArray[np.int64] | None:
+        """Return the samples that are held out from a part of the model, if any are."""
+        return None
+
+    def _schedule(self, data: TrainingData, early: bool) -> Schedule:
+        """Return how many rounds there may be, and when to stop before."""
+        return Schedule(self._max_rounds(data), self.n_iter_no_change if early else None)
 
     def _validation_share(self, n_samples: int) -> float:
         """Return the share of the samples that is held out."""
@@ -255,6 +248,7 @@ class BaseBoostingClassifier(FittedClassifier):
             y_val,
             val_weight,
             n_samples,
+            self._held_samples(labels, n_samples, X_val is not None),
         )
         if start is not None:
             self._refuse_changes(start, data)
@@ -404,33 +398,33 @@ class BaseBoostingClassifier(FittedClassifier):
         """Run the rounds and take over their ensemble."""
         seed = self._make_seed() if start is None else start.seed
         before = None if start is None else start.ensemble
+        schedule = self._schedule(data, early)
         history = History(
             getattr(self, "train_history_", {}) if before else {},
             before.n_rounds if before else 0,
+            schedule.tolerance,
         )
-        plan = Plan(self._max_rounds(data), self._probability_scale(), "all rounds done")
+        if start is not None and len(start.classes) > len(self.model_.classes):
+            history.forget_best()  # earlier rounds say nothing of the new classes
         name = type(self).__name__
         with (
             ThreadTeam(resolve_threads(self.n_jobs)) as team,
             OneBlasThread(),  # the team's threads call BLAS side by side
-            Progress(name, plan.n_rounds, enabled=self.verbose > 0) as progress,
+            Progress(name, schedule.n_rounds, enabled=self.verbose > 0) as progress,
         ):
-            if start is not None and len(start.classes) > len(self.model_.classes):
-                # what a held-out part gave before says nothing of the new classes
-                history.forget_best()
-                plan = plan._replace(scale=start.probability_scale)
-            else:
-                plan = self._plan(data, plan, seed, team)
             trainer = self._make_trainer(data, before, seed, team)
             progress.say(trainer.note)
 
             def fitted(n_rounds: int, stopped: str) -> BaseBoostingClassifier:
+                scale = self._probability_scale()
+                if schedule.patience is not None:
+                    scale *= trainer.temperature(n_rounds)
                 model = FittedModel(
                     self.classes_,
                     data.X.shape[1],
                     inputs,
                     seed,
-                    plan.scale,
+                    scale,
                     trainer.ensemble(n_rounds),
                 )
                 return copy.copy(self).set_fitted(model, history.as_arrays(), stopped)
@@ -440,9 +434,8 @@ class BaseBoostingClassifier(FittedClassifier):
                 if on_round is not None:
                     on_round(lambda: fitted(history.n_rounds, "still fitting"))
 
-            schedule = Schedule(plan.n_rounds, self.n_iter_no_change if early else None)
             try:
-                stopped = run(trainer, data, schedule, history, after_round) or plan.note
+                stopped = run(trainer, data, schedule, history, after_round)
                 finish(trainer, data, history)
             except KeyboardInterrupt:
                 if not history.n_rounds:
@@ -450,22 +443,21 @@ class BaseBoostingClassifier(FittedClassifier):
                 stopped = "interrupted"
                 warnings.warn(
                     f"{name}.fit was interrupted: the model has {history.n_rounds} of "
-                    f"{plan.n_rounds} rounds",
+                    f"{schedule.n_rounds} rounds",
                     FitInterruptedWarning,
                     stacklevel=5,
                 )
             progress.finish(history.n_rounds)
-        keep_best = early and np.isfinite(history.best_measure)
-        n_rounds = history.best_round if keep_best else history.n_rounds
-        if not n_rounds:
-            raise ValueError(f"no weak learner could be fitted: {stopped}; check X and y")
-        self.__dict__ = fitted(n_rounds, stopped).__dict__
-
-    def _held_out(self, data: TrainingData) -> TrainingData:
-        """Return the data with a part of it held out for validation."""
-        X, X_val, y, y_val, weight, val_weight = self._split(data.X, data.y, data.sample_weight)
-        part_of = len(data.y)
-        return TrainingData(X, y, data.n_classes, weight, X_val, y_val, val_weight, part_of)
+            keep_best = (
+                schedule.patience is not None
+                and schedule.keep_best
+                and np.isfinite(history.best_measure)
+            )
+            n_rounds = history.best_round if keep_best else history.n_rounds
+            if not n_rounds:
+                raise ValueError(f"no weak learner could be fitted: {stopped}; check X and y")
+            done = fitted(n_rounds, stopped or _why_all(schedule, history))
+        self.__dict__ = done.__dict__
 
     def _encode(
         self, samples: Samples, reading: Reading | None
@@ -489,6 +481,14 @@ class BaseBoostingClassifier(FittedClassifier):
                 "which takes them"
             )
         return reading
+
+
+def _why_all(schedule: Schedule, history: History) -> str:
+    """Return what to say of a fit that ran all rounds."""
+    patience, best = schedule.patience, history.best_round
+    if patience is None or history.n_rounds >= best + patience:
+        return "all rounds done"
+    return "all rounds done, and the validation loss was still falling: raise n_estimators"
 
 
 def _need_same_columns(encoding: TableEncoding | None, before: TableEncoding | None) -> None:

@@ -69,6 +69,9 @@ OWN_LOSS = HasMethods(["value", "derivative"])
 
 TABLE: dict[str, Parameter] = {
     "n_estimators": Parameter([_whole(1)], "largest number of rounds"),
+    "effort": Parameter(
+        [StrOptions({"fast", "default", "best"})], "how much time is spent for a lower error"
+    ),
     "weak_learner": Parameter(
         [StrOptions({"stump", "real_stump", "wlda", "tree"}), HasMethods("fit")],
         "what is fitted in a round",
@@ -221,7 +224,7 @@ def check_parameters(estimator: Any) -> None:
             problem = no_effect(name, value, defaults[name], condition.remedy)
             if condition.refused:
                 raise problem
-            warnings.warn(str(problem), UserWarning, stacklevel=6)
+            warnings.warn(str(problem), UserWarning, stacklevel=5)
     estimator._check_settings()
 
 

@@ -6,26 +6,25 @@ from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..ensembles.sparse_trees import SparseTrees
 from ..losses import LogisticLoss, Loss
 from ..projections.matrices import KINDS, split_kind
 from ..runtime.parallel import ThreadTeam
-from ..training.loop import History, Schedule, TrainingData, run
-from ..training.temperature import find_scale
-from ..training.tree_boosting import SketchSettings, SketchTrainer, direction_counts
-from .base import BaseBoostingClassifier, Plan
+from ..training.loop import Schedule, TrainingData
+from ..training.tree_boosting import SketchTrainer
+from ..training.tree_directions import direction_counts
+from ..training.tree_settings import SketchSettings
+from .base import BaseBoostingClassifier
 from .parameters import STOPPING, TABLE, Condition
 
 _FEW = 50  # samples below which no part is held out by default
-_LARGE = 10_000  # samples from which on a fit is stopped early by default
+_ENOUGH = 1000  # samples that are held out, where that is no more than a fifth
 _WORTH_A_ROUND = 0.01  # share by which some rounds must lower the loss to be worth their cost
-_OVERTIME = 3.0  # rounds after that of the lowest loss still lower the error
-_CHOSEN = "the rounds that a held-out part chose are done"
-_STILL_FALLING = (
-    "all rounds done, and the loss of a held-out part was still falling: raise n_estimators"
-)
+_OVERTIME = 2.0  # rounds after that of the lowest loss still lower the error of a bag
 
 
 class RandomBoostClassifier(BaseBoostingClassifier):
@@ -183,6 +182,7 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         self,
         n_estimators: int | None = None,
         *,
+        effort: str = "default",
         learning_rate: float | None = None,
         max_leaf_nodes: int | None = None,
         max_depth: int | None = None,
@@ -207,6 +207,7 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         verbose: int = 0,
     ) -> None:
         self.n_estimators = n_estimators
+        self.effort = effort
         self.learning_rate = learning_rate
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
@@ -240,35 +241,44 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         super()._check_settings()
         split_kind(self.projection)
 
+    def _is_automatic(self) -> bool:
+        return isinstance(self.early_stopping, str)
+
     def _stops_early(self, n_samples: int, given: bool) -> bool:
-        if isinstance(self.early_stopping, str):  # "auto"
-            return given or n_samples >= _LARGE
+        if self._is_automatic():
+            return given or (self._members(n_samples) == 1 and n_samples >= _FEW)
         return self.early_stopping
 
-    def _plan(self, data: TrainingData, plan: Plan, seed: int, team: ThreadTeam) -> Plan:
-        """Return the number of rounds and the temperature that a held-out part chooses."""
-        automatic = isinstance(self.early_stopping, str) and data.y_val is None
-        if not automatic or not _FEW <= data.size < _LARGE:
-            return plan
-        part, patience = self._held_out(data), self.n_iter_no_change
-        trainer = self._make_trainer(part, None, seed, team)
-        history = History({}, 0, _WORTH_A_ROUND)
-        run(trainer, part, Schedule(plan.n_rounds, patience, _OVERTIME), history, lambda: None)
-        if not history.n_rounds:
-            return plan
-        assert part.y_val is not None
-        scale = find_scale(trainer.validation_scores(), part.y_val, part.val_weight)
-        falling = history.n_rounds == plan.n_rounds < history.best_round + patience
-        note = _STILL_FALLING if falling else _CHOSEN
-        return Plan(history.n_rounds, plan.scale * scale, note)
+    def _held_samples(
+        self, labels: NDArray[np.int64], n_samples: int, given: bool
+    ) -> NDArray[np.int64] | None:
+        if not self._is_automatic() or given or n_samples < _FEW or self._members(n_samples) == 1:
+            return None
+        kept, held = self._split(np.arange(len(labels)), labels)[:2]
+        return np.sort(held) if len(np.unique(labels[kept])) > 1 else None
+
+    def _members(self, n_samples: int) -> int:
+        """Return the number of ensembles whose scores are averaged."""
+        chosen = SketchSettings.choose(n_samples, 1, len(self.classes_), self.effort)
+        return chosen.n_members
+
+    def _schedule(self, data: TrainingData, early: bool) -> Schedule:
+        if data.held is None:
+            return super()._schedule(data, early)
+        patience = self.n_iter_no_change
+        return Schedule(self._max_rounds(data), patience, _OVERTIME, _WORTH_A_ROUND, False)
+
+    def _chosen(self, data: TrainingData) -> SketchSettings:
+        """Return the settings for the size of the data."""
+        return SketchSettings.choose(data.size, data.X.shape[1], data.n_classes, self.effort)
 
     def _max_rounds(self, data: TrainingData) -> int:
-        if self.n_estimators is not None:
-            return self.n_estimators
-        return SketchSettings.choose(data.size, data.X.shape[1], data.n_classes).n_rounds
+        return self._chosen(data).n_rounds if self.n_estimators is None else self.n_estimators
 
     def _validation_share(self, n_samples: int) -> float:
-        return self.validation_fraction or (0.1 if n_samples >= _LARGE else 0.2)
+        if self.validation_fraction is not None:
+            return self.validation_fraction
+        return min(0.2, max(0.02, _ENOUGH / n_samples))
 
     def _settings(self, data: TrainingData, seed: int) -> SketchSettings:
         given: dict[str, Any] = {
@@ -283,7 +293,7 @@ class RandomBoostClassifier(BaseBoostingClassifier):
             "max_features": self.max_features,
             "max_bins": self.max_bins,
         }
-        chosen = SketchSettings.choose(data.size, data.X.shape[1], data.n_classes)
+        chosen = self._chosen(data)
         given = {name: value for name, value in given.items() if value is not None}
         if "max_features" in given:
             given["max_drawn"] = 2**31  # no other limit
@@ -296,7 +306,8 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         return SketchTrainer(self._settings(data, seed), data, start, team)
 
     def _changed_since(self, ensemble: SparseTrees, seed: int, data: TrainingData) -> str | None:
-        wanted = direction_counts(self._settings(data, seed), *data.X.shape)
+        settings = replace(self._settings(data, seed), n_members=ensemble.n_members)
+        wanted = direction_counts(settings, *data.X.shape)
         if list(wanted) != list(ensemble.directions.counts):
             return "projection"
         if wanted != ensemble.directions.counts:

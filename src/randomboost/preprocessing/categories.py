@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
-from .encoding import TableEncoding, learn_encoding, read_again, read_training
-from .frames import Cells, as_table, read_column
+from .encoding import TableEncoding, read_again, read_training
+from .frames import Cells, as_table, read_columns
 from .labels import distinct_labels
+from .level_means import learn_encoding
 
 
 def is_table(X: Any) -> bool:
@@ -30,8 +31,8 @@ def category_columns(X: Any) -> list[Hashable]:
     table = as_table(X)
     if table is None:
         return []
-    columns = {name: read_column(name, table[name]) for name in table.columns}
-    return [name for name, column in columns.items() if isinstance(column, Cells)]
+    columns = zip(table.columns, read_columns(table), strict=True)
+    return [name for name, column in columns if isinstance(column, Cells)]
 
 
 class TablePreparation(TransformerMixin, BaseEstimator):
@@ -60,9 +61,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     >>> from randomboost.preprocessing.categories import TablePreparation
     >>> table = pd.DataFrame({"size": [1.0, None, 3.0], "colour": ["red", "blue", "red"]})
     >>> TablePreparation().fit_transform(table, [0, 1, 0]).round(2)
-    array([[ 1.  ,  0.04],
-           [ 2.  , -0.05],
-           [ 3.  ,  0.04]])
+    array([[ 1.  , -0.04],
+           [ 2.  ,  0.04],
+           [ 3.  , -0.04]])
     """
 
     def fit(self, X: Any, y: Any) -> TablePreparation:

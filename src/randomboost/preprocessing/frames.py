@@ -14,7 +14,6 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def as_table(X: Any) -> nw.DataFrame | None:
         The table; None for arrays, sparse matrices, tables of sparse columns, and tables with
         duplicate column names, all of which scikit-learn converts.
     """
-    if isinstance(X, _NO_TABLES) or sp.issparse(X):
+    if isinstance(X, _NO_TABLES) or hasattr(X, "toarray"):
         return None
     import narwhals as nw
 
@@ -59,26 +58,29 @@ def as_table(X: Any) -> nw.DataFrame | None:
     return table if isinstance(table, nw.DataFrame) else None
 
 
-def read_column(name: Hashable, column: nw.Series) -> NDArray | Cells:
-    """Return the numbers of a column, or the cells of a column of categories.
+def read_columns(table: nw.DataFrame) -> list[NDArray | Cells]:
+    """Return the numbers of every column, or the cells of a column of categories.
 
     Parameters
     ----------
-    name : hashable
-        Its name, for error messages.
-    column : narwhals.Series
-        The column.
+    table : narwhals.DataFrame
+        The table.
 
     Returns
     -------
-    ndarray of float or Cells
+    list of ndarray of float or Cells
         Numbers, with NaN for missing cells, or categories.
 
     Raises
     ------
     ValueError
-        If its cells are neither numbers nor categories.
+        If a column has neither numbers nor categories.
     """
+    columns = zip(table.columns, table.iter_columns(), strict=True)
+    return [_read_column(name, column) for name, column in columns]
+
+
+def _read_column(name: Hashable, column: nw.Series) -> NDArray | Cells:
     import narwhals as nw
 
     kind = column.dtype

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..preprocessing.frames import days
 from .delimited import MISSING
 from .errors import DataError
 
@@ -275,6 +276,7 @@ def _plain_number(text: str) -> str:
 
 def _days(values: Any) -> Any:
     """Return days since 1970."""
+    import narwhals as nw
     import pandas as pd
 
     if not pd.api.types.is_datetime64_any_dtype(values.dtype):
@@ -282,6 +284,4 @@ def _days(values: Any) -> Any:
         dates = pd.to_datetime(strings, errors="coerce", format="ISO8601", utc=True)
         _refuse(strings[dates.isna() & strings.notna()], "a date (YYYY-MM-DD)")
         values = dates
-    moments = pd.to_datetime(values, utc=True)
-    days = (moments - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)
-    return days.to_numpy(dtype=np.float64, na_value=np.nan)
+    return days(nw.from_native(pd.to_datetime(values, utc=True), series_only=True))

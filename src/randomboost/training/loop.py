@@ -29,6 +29,8 @@ class TrainingData:
         Positive weights.
     X_val, y_val, val_weight
         Validation part, or None.
+    held : ndarray of int64 or None
+        Numbers of the samples that are held out from a part of the model, to decide when to stop.
     part_of : int or None
         Number of samples of the whole where these are a part of it: settings that depend on the
         size of the data are those of the whole.
@@ -42,6 +44,7 @@ class TrainingData:
     y_val: NDArray[np.int64] | None = None
     val_weight: NDArray | None = None
     part_of: int | None = None
+    held: NDArray[np.int64] | None = None
 
     @property
     def size(self) -> int:
@@ -52,6 +55,13 @@ class TrainingData:
     def n_validation(self) -> int:
         """Number of validation samples."""
         return 0 if self.y_val is None else len(self.y_val)
+
+    @property
+    def checked(self) -> tuple[NDArray[np.int64], NDArray | None] | None:
+        """Class numbers and weights of the samples whose error is noted after every round."""
+        if self.y_val is not None:
+            return self.y_val, self.val_weight
+        return None if self.held is None else (self.y[self.held], self.sample_weight[self.held])
 
 
 class Trainer(ABC):
@@ -79,6 +89,10 @@ class Trainer(ABC):
         """Return the loss of the validation part where that decides about stopping."""
         return None
 
+    def temperature(self, n_rounds: int) -> float:
+        """Return the factor of the scores in probabilities that the validation part asks for."""
+        return 1.0
+
 
 @dataclass(frozen=True)
 class Schedule:
@@ -92,11 +106,17 @@ class Schedule:
         Rounds without a lower validation error after which to stop; None: never.
     overtime : float
         Rounds to run at least, as a multiple of the best one's number.
+    tolerance : float
+        Share by which the validation error has to fall to count as lower.
+    keep_best : bool
+        Whether the model ends with the best round, or keeps all of them.
     """
 
     n_rounds: int
     patience: int | None
     overtime: float = 1.0
+    tolerance: float = 0.0
+    keep_best: bool = True
 
 
 @dataclass
@@ -217,9 +237,10 @@ def finish(trainer: Trainer, data: TrainingData, history: History) -> None:
 
 def _validation(trainer: Trainer, data: TrainingData) -> dict[str, float]:
     """Return the validation error, and the loss where there is one."""
-    if data.y_val is None:
+    if data.checked is None:
         return {}
-    wrong = trainer.validation_labels() != data.y_val
-    noted = {"validation_error": float(np.average(wrong, weights=data.val_weight))}
+    y, weight = data.checked
+    wrong = trainer.validation_labels() != y
+    noted = {"validation_error": float(np.average(wrong, weights=weight))}
     loss = trainer.validation_loss()
     return noted if loss is None else noted | {"validation_loss": loss}

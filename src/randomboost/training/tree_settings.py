@@ -1,0 +1,124 @@
+"""Settings of boosted trees, chosen by the size of the data where none are given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+_SMALL, _LARGE, _HUGE = 4000, 10_000, 50_000  # samples
+_FEW_CLASSES, _SOME_CLASSES, _MANY_CLASSES, _MANY_FEATURES = 12, 64, 400, 64
+
+
+@dataclass(frozen=True)
+class SketchSettings:
+    """Settings of sketched trees.
+
+    Parameters
+    ----------
+    n_rounds : int
+        Largest number of rounds, where the estimator names none.
+    learning_rate : float
+        Shrinkage.
+    max_leaves, max_depth, min_samples_leaf : int
+        What a tree may look like.
+    ridge : float
+        Ridge penalty of the leaf values and of the split gain.
+    subsample : float
+        Share of the samples that a tree is grown on.
+    max_features : float
+        Share of a family's directions that is drawn at a node.
+    max_drawn : int
+        Most directions that are drawn at a node.
+    n_sketches : int
+        Number q of random projections of the gradients.
+    leaf_classes : int
+        Most classes of a leaf.
+    least_share : float
+        A class is left out of a leaf where it gains less than this share of the best one's gain.
+    largest_step : float
+        Bound of Newton's step for the true class.
+    max_bins : int
+        Number of bins.
+    projection : str or tuple
+        Kind of the directions, as for `projections.matrices.make_directions`.
+    n_projections : int
+        Number of directions beside the features; fewer where bins would take too much memory.
+    seed : int
+        Seed of all draws.
+    focus : float
+        How strongly families of directions that gain more are preferred.
+    n_members : int
+        Number of ensembles, a power of two, whose scores are averaged: one tree of each a round.
+    """
+
+    n_rounds: int = 100
+    learning_rate: float = 0.1
+    max_leaves: int = 64
+    max_depth: int = 64
+    min_samples_leaf: int = 1
+    ridge: float = 0.3
+    subsample: float = 0.7
+    max_features: float = 0.3
+    max_drawn: int = 40
+    n_sketches: int = 6
+    leaf_classes: int = 32
+    least_share: float = 0.01
+    largest_step: float = 10.0
+    max_bins: int = 64
+    projection: Any = "mixed"
+    n_projections: int = 550
+    seed: int = 0
+    focus: float = 12.0
+    n_members: int = 1
+
+    @classmethod
+    def choose(
+        cls, n_samples: int, n_features: int, n_classes: int, effort: str = "default"
+    ) -> SketchSettings:
+        """Return settings for data of a given size.
+
+        Parameters
+        ----------
+        n_samples, n_features, n_classes : int
+            Size of the training data.
+        effort : {"fast", "default", "best"}
+            How much time may be spent.
+
+        Returns
+        -------
+        SketchSettings
+            The settings.
+        """
+        leaves = max(n_samples // 40, min(3 * n_classes, n_samples // 16))
+        small, large = n_samples < _SMALL, n_samples >= _LARGE
+        many = n_classes > _MANY_CLASSES
+        n_rounds, learning_rate, n_members = 100, 0.16, 4
+        if large and (many or n_classes > _SOME_CLASSES or n_samples >= _HUGE):
+            # the more samples, the fewer and larger steps
+            n_rounds = max(40, round(90 * min(1.0, _HUGE / n_samples) ** 0.35))
+            learning_rate, n_members = 0.13 * (90 / n_rounds) ** 0.5, 1
+            if many:
+                n_rounds, learning_rate = 160, 0.09
+        elif large:
+            n_rounds, learning_rate, n_members = 80, 0.15, 2
+        if effort == "fast":
+            n_rounds, learning_rate = n_rounds // 2, 1.5 * learning_rate
+            n_members = max(1, n_members // 2)
+        elif effort == "best":
+            n_rounds, learning_rate = 2 * n_rounds, 0.5 * learning_rate
+            n_members = 4 * n_members
+        return cls(
+            n_rounds=n_rounds,
+            learning_rate=learning_rate,
+            max_leaves=min(max(leaves, 24), 1024),
+            min_samples_leaf=10 if many else min(3, 1 + n_samples // 25) if small else 1,
+            ridge=0.1 if many else 0.3,
+            subsample=0.9 if many else 0.7 if small else 0.8,
+            max_features=0.5 if large else 0.3,
+            max_drawn=min(max(n_features // 2, 16), 64) if large else 16,
+            n_sketches=30 if many else 6 if large and n_classes <= _FEW_CLASSES else 14,
+            leaf_classes=16 if many else 32,
+            max_bins=64 if small or n_features > _MANY_FEATURES else 255 if large else 128,
+            focus=12.0 if small else 24.0,
+            n_members=n_members,
+        )
