@@ -1,5 +1,5 @@
 # Two commands do everything on a machine with Python 3.11+ and make:
-#   make run    compare our algorithms and scikit-learn's on digits, with a page of the results
+#   make run    compare our classifiers and scikit-learn's on digits, with a page of the results
 #   make test   run the tests
 PYTHON ?= python3
 VENV ?= .venv
@@ -12,8 +12,10 @@ $(VENV)/ready: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[test,lint]"
 	touch $@
 
+# RUNFLAGS=--all adds the methods that the paper compares with
 run: $(VENV)/ready
-	$(BIN)/randomboost compare sklearn:digits --report output/digits.html
+	@echo "about a minute on 2 cores; Ctrl-C keeps the folds that are done"
+	$(BIN)/randomboost compare sklearn:digits --report output/digits.html $(RUNFLAGS)
 
 test: $(VENV)/ready
 	$(BIN)/python -m pytest -n 2 $(TESTFLAGS)
@@ -48,6 +50,7 @@ $(VENV)/docs: $(VENV)/ready
 
 docs: $(VENV)/docs
 	$(BIN)/python -m sphinx -q -W --keep-going -d build/doctrees docs build/docs
+	$(BIN)/python -m pytest -q tests/project/test_site_browser.py
 
 # the data folder is named by RANDOMBOOST_DATA; every one says first what it costs
 PEERS := lightgbm xgboost catboost

@@ -12,6 +12,7 @@ from typing import Any
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
 
+import front_page  # noqa: E402
 import parameters_page  # noqa: E402
 import pictures  # noqa: E402
 
@@ -33,6 +34,8 @@ suppress_warnings = ["config.cache"]  # functions in the settings of the gallery
 default_role = "py:obj"
 templates_path = ["_templates"]
 myst_heading_anchors = 3
+myst_enable_extensions = ["substitution"]
+myst_substitutions = front_page.figures(HERE / "many-classes" / "measurements.json")
 smartquotes = False  # code in plain text keeps its quotes
 
 html_theme = "furo"

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -17,10 +22,32 @@ pytest.importorskip("typer")
 from typer.testing import CliRunner  # noqa: E402
 
 from randomboost.cli import app  # noqa: E402
+from randomboost.cli import compare as compare_module  # noqa: E402
 from randomboost.cli.data import read_training_table  # noqa: E402
 from randomboost.compare.folds import make_folds  # noqa: E402
 from randomboost.compare.peers import PEERS, Peer  # noqa: E402
 from randomboost.preprocessing.categories import TablePreparation  # noqa: E402
+
+
+class HereInstead:
+    """Measures in this process, where models can be replaced."""
+
+    def __init__(self, data):
+        self._data = data
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def __call__(self, entrant, number):
+        return self._data(entrant, number)
+
+
+@pytest.fixture
+def one_process(monkeypatch):
+    monkeypatch.setattr(compare_module, "Apart", HereInstead)
 
 
 def run(*arguments, code=0):
@@ -48,7 +75,7 @@ def mixed(tmp_path_factory):
     return path
 
 
-def test_every_library_takes_part_with_categories_and_gaps(mixed, monkeypatch):
+def test_every_library_takes_part_with_categories_and_gaps(mixed, monkeypatch, one_process):
     from randomboost.compare import peers
 
     for name in ("lightgbm", "xgboost", "catboost", "hist_gradient_boosting"):
@@ -121,7 +148,7 @@ class Troubled(ClassifierMixin, BaseEstimator):
 
 
 @pytest.fixture
-def troubled(monkeypatch):
+def troubled(monkeypatch, one_process):
     def enter(error, at):
         Troubled.fits = 0
         make = lambda X: Troubled(error, at)  # noqa: E731
@@ -153,6 +180,23 @@ def test_ctrl_c_shows_what_is_done(mixed, troubled):
     assert "nothing was measured" in run(mixed, "--only", "svm", code=130).stderr
 
 
+def test_the_cost_comes_first(mixed, monkeypatch):
+    monkeypatch.setattr(compare_module, "cpu_count", lambda: 0)  # so that any load is too much
+    result = run(mixed, "--only", "logistic,forest", "--folds", 3)
+    lines = result.stderr.splitlines()
+    (cost,) = [place for place, line in enumerate(lines) if "6 fits, one after the other" in line]
+    (busy,) = [place for place, line in enumerate(lines) if line.startswith("Other processes use")]
+    (rest,) = [place for place, line in enumerate(lines) if "the other 2 will take about" in line]
+    (first,) = [place for place, line in enumerate(lines) if line.startswith("fold 1 of 3, Random")]
+    assert cost < busy < first < rest < len(lines) - 3
+
+
+def test_all_and_only_exclude_each_other(mixed):
+    assert "cannot be combined with --only" in " ".join(
+        run(mixed, "--all", "--only", "forest", code=2).stderr.split()
+    )
+
+
 def test_report(mixed, tmp_path):
     pytest.importorskip("matplotlib")
     pytest.importorskip("jinja2")
@@ -161,8 +205,42 @@ def test_report(mixed, tmp_path):
     text = page.read_text()
     assert "LogisticRegression" in text
     assert "RandomForest" in text
+    assert "a process each" in text
+    assert "With 2 folds only large differences are significant" in text
 
 
 def test_what_is_not_installed_is_named(mixed, monkeypatch):
     monkeypatch.setitem(PEERS, "catboost", Peer("CatBoost", "no_such_package", lambda X: None))
     assert "catboost is not installed" in run(mixed, "--only", "catboost", code=1).stderr
+
+
+def group_ends(number, patience=20.0):
+    """Return whether a group of processes ends; Python's resource tracker takes a moment."""
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        try:
+            os.killpg(number, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT to a group of processes")
+def test_ctrl_c_reaches_all_processes_and_shows_what_is_done():
+    command = [sys.executable, "-m", "randomboost", "compare", "sklearn:iris", "--json"]
+    command += ["--only", "logistic,forest", "--folds", "50", "--repeats", "20"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, start_new_session=True, **pipes) as process:
+        for line in process.stderr:
+            if line.startswith("fold 3 of 1000, Logistic"):
+                break
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        printed, errors = process.communicate(timeout=120)
+    assert process.returncode == 130, errors
+    assert "folds are complete" in errors
+    assert "Traceback" not in errors
+    found = json.loads(printed)
+    assert [entry["model"] for entry in found["models"]] == ["logistic", "forest"]
+    assert 2 <= found["folds"] < 1000
+    assert group_ends(process.pid), "a process of the comparison is left"

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix, log_loss
 
+from randomboost.compare.apart import Apart, ModelFailedError
 from randomboost.compare.contest import Contest
 from randomboost.compare.entrants import (
     MODELS,
@@ -17,6 +20,7 @@ from randomboost.compare.entrants import (
     choose_entrants,
     own_model,
 )
+from randomboost.compare.folded_data import FoldedData
 from randomboost.compare.folds import hold_out, make_folds
 from randomboost.compare.peers import PEERS, Peer
 from randomboost.compare.scores import score
@@ -24,16 +28,19 @@ from randomboost.compare.scores import score
 PAPER = {"rank-paper", "proj-paper"}
 
 
-def keys_of(*arguments):
-    return [entrant.key for entrant in choose_entrants(*arguments)]
+def keys_of(*arguments, **named):
+    return [entrant.key for entrant in choose_entrants(*arguments, **named)]
 
 
 def test_who_takes_part():
     keys = keys_of(None, 1000, 3)
-    assert keys[:7] == ["randomboost", "rank", "proj", "ecc", "mh", "mo", "multiboost"]
+    assert set(keys) & set(MODELS) == {"randomboost", "rank", "proj"}
     assert {"histgb", "forest", "logistic", "svm"} < set(keys)
-    assert not PAPER & set(keys)
-    assert "adaboost" in keys_of(None, 1000, 2)
+    more = keys_of(None, 1000, 3, everything=True)
+    assert more[:7] == ["randomboost", "rank", "proj", "ecc", "mh", "mo", "multiboost"]
+    assert set(more) - set(keys) == {"ecc", "mh", "mo", "multiboost"}
+    assert not PAPER & set(more)
+    assert "adaboost" in keys_of(None, 1000, 2, everything=True)
     assert "svm" not in keys_of(None, 100_000, 3)
     assert keys_of(["svm", "rank-paper", "svm"], 100_000, 3) == ["svm", "rank-paper"]
 
@@ -108,7 +115,9 @@ class Majority(Entrant):
 def contest_of(*entrants):
     pd = pytest.importorskip("pandas")
     y = np.repeat(["x", "y"], [20, 10])
-    return Contest(entrants, pd.DataFrame({"a": np.arange(30)}), y, make_folds(y, 5, 1, 0), 0)
+    X = pd.DataFrame({"a": np.arange(30)})
+    data = FoldedData.of_labels(X, y, make_folds(y, 5, 1, 0), 0)
+    return Contest(entrants, len(data.folds), data)
 
 
 def test_cells_of_a_contest():
@@ -132,6 +141,85 @@ def test_an_interrupted_contest_keeps_its_cells():
     assert [result["model"] for result in results] == ["one", "two"]
     assert [len(result["errors"]) for result in results] == [2, 2]
     assert sum(result["p_value_against_best"] is None for result in results) >= 1
+
+
+def mixed_data():
+    """Return a table with a category and gaps, of two classes in three folds."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    y = np.repeat(["x", "y"], 30)
+    X = pd.DataFrame(
+        {
+            "number": np.where(rng.random(60) < 0.1, np.nan, rng.normal(size=60) + (y == "x")),
+            "kind": pd.Categorical(rng.choice(["u", "v"], 60)),
+        }
+    )
+    return FoldedData.of_labels(X, y, make_folds(y, 3, 1, 0), 0)
+
+
+def test_a_process_of_its_own_gives_the_same_cell():
+    data = mixed_data()
+    (entrant,) = choose_entrants(["forest"], 60, 2)
+    expected = data(entrant, 1)
+    with Apart(data) as apart:
+        found = apart(entrant, 1)
+    assert (found.error, found.log_loss) == (expected.error, expected.log_loss)
+    assert found.fit_seconds > 0
+
+
+def test_every_model_has_a_process_with_the_environment_of_its_users(monkeypatch):
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    (forest, logistic) = choose_entrants(["forest", "logistic"], 60, 2)
+    with Apart(mixed_data()) as apart:
+        apart(forest, 0)
+        apart(logistic, 0)
+        apart(forest, 1)
+        processes = [process for process, _ in apart._processes.values()]
+        assert len({process.pid for process in processes}) == 2
+        for process in processes:
+            path = Path(f"/proc/{process.pid}/environ")
+            if path.exists():
+                assert b"OMP_WAIT_POLICY" not in path.read_bytes()
+    assert not any(process.is_alive() for process in processes)
+
+
+def test_a_process_that_ends_fails_only_its_model():
+    (forest,) = choose_entrants(["forest"], 60, 2)
+    with Apart(mixed_data()) as apart:
+        apart(forest, 0)
+        (process, _) = apart._processes["forest"]
+        process.kill()
+        process.join()
+        with pytest.raises(ModelFailedError, match="memory ran out"):
+            apart(forest, 1)
+
+
+def test_an_error_of_a_model_arrives():
+    data = mixed_data()
+    (svm,) = choose_entrants(["svm"], 60, 2)
+    one_class = replace(data, y=np.zeros(60, dtype=np.int64))
+    reason = "number of classes has to be greater than one"
+    with Apart(one_class) as apart, pytest.raises(ModelFailedError, match=reason):
+        apart(svm, 0)
+
+
+def test_the_first_fit_of_another_library_takes_few_rows(monkeypatch):
+    sizes = []
+
+    class Counting:
+        def get_params(self):
+            return {"random_state": 0}
+
+        def set_params(self, **named):
+            return self
+
+        def fit(self, X, y):
+            sizes.append(len(X))
+            raise ValueError("too few rows")
+
+    monkeypatch.setitem(PEERS, "svm", Peer("SVM", "sklearn", lambda X: Counting()))
+    mixed_data().warm_up(choose_entrants(["svm"], 60, 2)[0])
+    assert sizes == [10]
 
 
 def test_the_command_line_is_not_imported():

@@ -268,9 +268,15 @@ def compare_command(
             help="Models to compare, separated by commas: randomboost, rank, rank-paper, proj, "
             "proj-paper, adaboost, ecc, mh, mo, multiboost, lightgbm, xgboost, catboost, histgb, "
             "forest, logistic, svm.",
-            show_default="all that are installed but rank-paper and proj-paper",
+            show_default="randomboost, rank, proj, and the other libraries that are installed",
         ),
     ] = None,
+    everything: Annotated[
+        bool,
+        typer.Option(
+            "--all", help="Compare ecc, mh, mo and multiboost too (adaboost with two classes)."
+        ),
+    ] = False,
     seed: Annotated[int, typer.Option("--seed", help="Random seed.")] = 0,
     report: options.Report = None,
     format: options.Format = None,
@@ -284,13 +290,12 @@ def compare_command(
 ) -> None:
     """Compare our models and those of other libraries, with default parameters, on the same folds.
 
-    LightGBM, XGBoost and CatBoost take part if they are installed. Reports errors, log losses,
-    times, sizes, and the significance of the differences. Ctrl-C shows the results so far.
+    LightGBM, XGBoost and CatBoost take part if they are installed. Every model runs in a process
+    of its own. Reports errors, log losses, times, sizes, and the significance of the differences.
+    Ctrl-C shows the results so far.
 
     Example: randomboost compare flowers.csv --target species --report flowers.html
     """
-    # OpenMP threads that spin while they wait slow each other down many times on busy cores.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from .compare import ComparisonRun
     from .console import make_terminal
     from .data import read_training_table
@@ -307,7 +312,15 @@ def compare_command(
         categories=category,
         columns_file=columns_file,
     )
-    run = ComparisonRun(terminal, table, only=only, folds=folds, repeats=repeats, seed=seed)
+    run = ComparisonRun(
+        terminal,
+        table,
+        only=only,
+        everything=everything,
+        folds=folds,
+        repeats=repeats,
+        seed=seed,
+    )
     raise typer.Exit(run.run(report))
 
 
@@ -399,6 +412,25 @@ def warmup_command(
     from .warmup import warm_up
 
     warm_up(make_terminal(quiet=quiet, as_json=as_json), model or ["randomboost"])
+
+
+@app.command("sample")
+def sample_command(
+    out: Annotated[str, typer.Argument(metavar="FILE", help="CSV file to write.")] = "flowers.csv",
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Write a small table to try the other commands on: flowers, with text and missing values.
+
+    Also writes rows without the class, to predict: flowers-new.csv beside flowers.csv.
+
+    Example: randomboost sample flowers.csv
+    """
+    from .console import Terminal
+    from .sample import write_sample
+
+    write_sample(Terminal(quiet=quiet, as_json=as_json), out, force=force)
 
 
 @app.command(

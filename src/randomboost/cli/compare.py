@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import typer
+from joblib import cpu_count
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from ..compare.apart import Apart
 from ..compare.contest import Contest
 from ..compare.entrants import Entrant, UnknownModelError, choose_entrants
+from ..compare.folded_data import FoldedData
 from ..compare.folds import make_folds
 from ..runtime.units import format_bytes, format_seconds
 from .console import Terminal, plain_table
@@ -22,23 +27,38 @@ _TEST = (
     "corrected resampled t-test over the folds against the model with the lowest error, with "
     "Holm's correction"
 )
+_FEW_FOLDS = 5
+_BUSY = 0.5  # load of a core by others from which times are doubtful
 _LEGEND = (
     f"\np: {_TEST}; * below 0.05\n"
     "size: model file (ours) or pickled model (others); predict: time for one test fold"
 )
 
 
-def _entrants(only: str | None, n_rows: int, n_classes: int) -> list[Entrant]:
-    """Return the models that ``--only`` names, or all that suit the data."""
+def _entrants(only: str | None, everything: bool, n_rows: int, n_classes: int) -> list[Entrant]:
+    """Return the models that ``--only`` names, or those that suit the data."""
     keys = None
     if only is not None:
+        if everything:
+            raise typer.BadParameter("cannot be combined with --only", param_hint="--all")
         keys = [key.strip().lower() for key in only.split(",") if key.strip()]
         if not keys:
             raise typer.BadParameter("names no model", param_hint="--only")
     try:
-        return choose_entrants(keys, n_rows, n_classes)
+        return choose_entrants(keys, n_rows, n_classes, everything=everything)
     except UnknownModelError as error:
         raise typer.BadParameter(str(error), param_hint="--only") from error
+
+
+def _load_note() -> str | None:
+    """Return a note if other processes keep the cores busy; None if not, or if unknown."""
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    if load < _BUSY * cpu_count():
+        return None
+    return (
+        f"Other processes use this machine (load {load:.1f} on {cpu_count()} cores): the times "
+        "are too long, most of all those of libraries whose threads wait actively (OpenMP)."
+    )
 
 
 class ComparisonRun:
@@ -51,7 +71,9 @@ class ComparisonRun:
     data : TrainingTable
         The data.
     only : str or None
-        Names of the models, separated by commas; None for all that suit the data.
+        Names of the models, separated by commas; None for those that suit the data.
+    everything : bool
+        Whether the methods that the paper compares with take part too.
     folds, repeats : int
         Number of folds and of repetitions of the cross-validation.
     seed : int
@@ -64,6 +86,7 @@ class ComparisonRun:
         data: TrainingTable,
         *,
         only: str | None,
+        everything: bool,
         folds: int,
         repeats: int,
         seed: int,
@@ -72,9 +95,11 @@ class ComparisonRun:
         self.data = data
         self.seed = seed
         self.splits = f"{folds} folds" + (f", repeated {repeats} times" if repeats > 1 else "")
-        entrants = _entrants(only, len(data.y), len(np.unique(data.y)))
+        self.notes: list[str] = []
+        entrants = _entrants(only, everything, len(data.y), len(np.unique(data.y)))
         parts = make_folds(data.y, folds, repeats, seed)
-        self.contest = Contest(entrants, data.X, data.y, parts, seed)
+        self.apart = Apart(FoldedData.of_labels(data.X, data.y, parts, seed))
+        self.contest = Contest(entrants, len(parts), self.apart)
 
     def run(self, report: str | None) -> int:
         """Measure all models, print the results and write the report; return the exit code."""
@@ -82,8 +107,16 @@ class ComparisonRun:
         if report is not None and not Path(report).parent.is_dir():
             Path(report).parent.mkdir(parents=True)
         self.data.present(terminal)
-        terminal.message(f"{len(contest.entrants)} models without tuning on {self.splits}")
-        done = self._measure()
+        terminal.message(
+            f"{len(contest.entrants)} models without tuning, each in a process of its own, on "
+            f"{self.splits}: {len(contest.entrants) * contest.n_folds} fits, one after the other"
+        )
+        busy = _load_note()
+        if busy is not None:
+            self.notes.append(busy)
+            terminal.message(busy)
+        with self.apart:
+            done = self._measure()
         models, numbers = contest.results(), contest.complete()[1]
         for key, reason in contest.failed.items():
             terminal.message(f"{key} failed: {reason}")
@@ -102,7 +135,8 @@ class ComparisonRun:
     def _measure(self) -> bool:
         """Measure all models, with a progress bar on a terminal and one line per fit elsewhere."""
         contest, terminal = self.contest, self.terminal
-        n_folds = len(contest.folds)
+        n_folds = contest.n_folds
+        began = time.monotonic()
         shown = terminal.errors.is_terminal and not terminal.quiet
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
         with Progress(
@@ -125,8 +159,20 @@ class ComparisonRun:
                         f"fold {number + 1} of {n_folds}, {entrant.title}: error "
                         f"{100 * cell.error:.2f} %, fit {format_seconds(cell.fit_seconds)}"
                     )
+                if number == 0 and entrant is contest.entrants[-1] and n_folds > 1:
+                    self._tell_cost(time.monotonic() - began)
 
             return contest.run(before, after)
+
+    def _tell_cost(self, taken: float) -> None:
+        """Say what the folds after the first one will take, once the first one is done."""
+        first = [cell for (_, number), cell in self.contest.cells.items() if number == 0]
+        fold = sum(cell.fit_seconds + 2 * cell.predict_seconds for cell in first)
+        self.terminal.message(
+            f"the first fold took {format_seconds(taken)}, with starting and compiling; the other "
+            f"{self.contest.n_folds - 1} will take about "
+            f"{format_seconds((self.contest.n_folds - 1) * fold)}; Ctrl-C shows the results so far"
+        )
 
     # -- results -------------------------------------------------------------------------------
 
@@ -141,6 +187,15 @@ class ComparisonRun:
             "models": models,
             "failed": self.contest.failed,
         }
+
+    def _power_note(self, n_folds: int) -> list[str]:
+        """Return a note on what the test can show with few folds."""
+        if n_folds > _FEW_FOLDS:
+            return []
+        return [
+            f"With {n_folds} folds only large differences are significant, and one that is not may "
+            "still be real: --repeats 3 measures more often."
+        ]
 
     def _write_report(self, report: str, models: list[dict[str, Any]], numbers: list[int]) -> None:
         from ..report import ModelResult, write_comparison_report
@@ -157,7 +212,8 @@ class ComparisonRun:
             for model in models
         ]
         name = Path(self.data.name).name
-        failed = [f"{key} failed: {reason}" for key, reason in self.contest.failed.items()]
+        notes = [f"{key} failed: {reason}" for key, reason in self.contest.failed.items()]
+        notes += [*self.notes, *self._power_note(len(numbers)), *self.data.left_out_notes()]
         write_comparison_report(
             report,
             results,
@@ -168,10 +224,11 @@ class ComparisonRun:
             facts={
                 "data": name,
                 "target": self.data.target,
+                "models": "default parameters, all cores, a process each",
                 "folds": self.splits,
                 "seed": self.seed,
             },
-            notes=[*self.data.left_out_notes(), *failed],
+            notes=notes,
         )
         self.terminal.message(f"report: {report}")
 

@@ -2,41 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..significance import Comparison, compare
-from .entrants import Entrant, classifier_of
-from .folds import Fold
-from .measuring import seconds
-from .scores import score
-
-
-@dataclass(frozen=True)
-class Cell:
-    """Measurements of a model on a fold.
-
-    Parameters
-    ----------
-    error : float
-        Fraction of the test rows that are misclassified.
-    log_loss : float or None
-        Log loss on the test rows; None for a model without probabilities.
-    fit_seconds, predict_seconds : float
-        Duration of the fit, and of the prediction of the test rows.
-    size : int
-        Size of the model in bytes.
-    """
-
-    error: float
-    log_loss: float | None
-    fit_seconds: float
-    predict_seconds: float
-    size: int
+from .entrants import Entrant
+from .folded_data import Cell
 
 
 class Contest:
@@ -46,26 +19,23 @@ class Contest:
     ----------
     entrants : sequence of Entrant
         The models.
-    X : DataFrame
-        Features.
-    y : ndarray
-        Labels.
-    folds : sequence of (ndarray, ndarray)
-        Training and test rows.
-    seed : int
-        Seed of the models.
+    n_folds : int
+        Number of folds.
+    measure : callable
+        Takes a model and the number of a fold, and returns the `Cell`.
     """
 
     def __init__(
-        self, entrants: Sequence[Entrant], X: Any, y: Any, folds: Sequence[Fold], seed: int
+        self,
+        entrants: Sequence[Entrant],
+        n_folds: int,
+        measure: Callable[[Entrant, int], Cell],
     ) -> None:
         self.entrants = list(entrants)
-        self.folds = folds
+        self.n_folds = n_folds
         self.cells: dict[tuple[str, int], Cell] = {}
         self.failed: dict[str, str] = {}
-        self._X = X
-        self._classes, self._y = np.unique(y, return_inverse=True)
-        self._seed = seed
+        self._measure = measure
 
     def run(
         self, before: Callable[[Entrant, int], None], after: Callable[[Entrant, int], None]
@@ -83,7 +53,7 @@ class Contest:
             Whether all cells were measured; False after Ctrl-C, which keeps the cells so far.
         """
         try:
-            for number in range(len(self.folds)):
+            for number in range(self.n_folds):
                 for entrant in self.entrants:
                     before(entrant, number)
                     self._attempt(entrant, number)
@@ -96,39 +66,9 @@ class Contest:
         if entrant.key in self.failed:
             return
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                self.cells[entrant.key, number] = self._measured(entrant, number)
+            self.cells[entrant.key, number] = self._measure(entrant, number)
         except Exception as error:  # the other models continue
             self.failed[entrant.key] = " ".join(str(error).split()) or type(error).__name__
-
-    def _measured(self, entrant: Entrant, number: int) -> Cell:
-        train, test = self.folds[number]
-        X = entrant.view(self._X)
-        X_train, X_test = X.iloc[train], X.iloc[test]
-        present, y_train = np.unique(self._y[train], return_inverse=True)
-        if number == 0:
-            entrant.warm_up(X_train, y_train)
-        model = entrant.make(X, self._seed)
-        fit_seconds = seconds(lambda: model.fit(X_train, y_train))
-        if getattr(classifier_of(model), "stopped_", None) == "interrupted":
-            raise KeyboardInterrupt  # ours return the rounds fitted so far instead of raising
-        found: list[Any] = []
-        predict_seconds = seconds(lambda: found.append(model.predict(X_test)))
-        labels = present[np.ravel(found[0]).astype(np.int64)]  # CatBoost returns a column
-        probabilities = None
-        if hasattr(model, "predict_proba"):
-            probabilities = np.zeros((len(test), len(self._classes)))
-            probabilities[:, present] = model.predict_proba(X_test)
-        scores = score(
-            [str(number) for number in self._y[test]],
-            [str(number) for number in labels],
-            probabilities,
-            range(len(self._classes)),
-        )
-        return Cell(
-            scores.error, scores.log_loss, fit_seconds, predict_seconds, entrant.size(model)
-        )
 
     # -- results -------------------------------------------------------------------------------
 
@@ -137,7 +77,7 @@ class Contest:
         running = [entrant for entrant in self.entrants if entrant.key not in self.failed]
         numbers = [
             number
-            for number in range(len(self.folds))
+            for number in range(self.n_folds)
             if all((entrant.key, number) in self.cells for entrant in running)
         ]
         if numbers:

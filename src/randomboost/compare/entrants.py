@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import get_tags
 
@@ -56,7 +58,10 @@ MODELS = {
     "mo": OwnModel("AdaBoostMOClassifier", "AdaBoost.MO"),
     "multiboost": OwnModel("MultiBoostClassifier", "MultiBoost"),
 }
+_USUAL = ("randomboost", "rank", "proj")  # of ours, unless all are asked for
 _TWO_CLASSES = {"adaboost"}  # models that cannot separate more
+_WARM_ROWS = 5  # of every class, for a first fit of other libraries
+_WARM_CLASSES = 20
 
 
 def own_model(name: str) -> OwnModel:
@@ -133,7 +138,15 @@ class Entrant:
         raise NotImplementedError
 
     def warm_up(self, X: Any, y: Any) -> None:
-        """Do whatever only the first fit of a process has to do."""
+        """Do what only the first fit of a process has to do, such as starting threads.
+
+        Parameters
+        ----------
+        X : DataFrame
+            Training rows in the form that the model takes.
+        y : ndarray of int
+            Class numbers.
+        """
 
     def size(self, model: Any) -> int:
         """Return the size of a fitted model in bytes."""
@@ -193,16 +206,28 @@ class Other(Entrant):
         seeds = [name for name in model.get_params() if name.split("__")[-1] == "random_state"]
         return model.set_params(**dict.fromkeys(seeds or ["random_state"], seed))
 
+    def warm_up(self, X: Any, y: Any) -> None:
+        """Fit a few rows, which loads the library and starts its threads."""
+        rows = [np.flatnonzero(y == number)[:_WARM_ROWS] for number in range(_WARM_CLASSES)]
+        few = np.concatenate(rows)
+        with suppress(Exception):  # too few rows for this model: the folds have more
+            self.make(X, 0).fit(X.iloc[few], y[few]).predict(X.iloc[few])
 
-def choose_entrants(keys: Sequence[str] | None, n_rows: int, n_classes: int) -> list[Entrant]:
+
+def choose_entrants(
+    keys: Sequence[str] | None, n_rows: int, n_classes: int, *, everything: bool = False
+) -> list[Entrant]:
     """Return the models of a comparison.
 
     Parameters
     ----------
     keys : sequence of str or None
-        Their names; None for all that are installed and suit the data.
+        Their names; None for RandomBoost, the two methods of the paper, and the models of other
+        libraries that are installed and suit the data.
     n_rows, n_classes : int
         Size of the data.
+    everything : bool
+        Whether the methods that the paper compares with take part too, if `keys` is None.
 
     Returns
     -------
@@ -221,7 +246,8 @@ def choose_entrants(keys: Sequence[str] | None, n_rows: int, n_classes: int) -> 
     own = [
         key
         for key, model in MODELS.items()
-        if not model.paper and (key not in _TWO_CLASSES or n_classes == 2)
+        if key in _USUAL
+        or (everything and not model.paper and (key not in _TWO_CLASSES or n_classes == 2))
     ]
     others = [
         key

@@ -55,7 +55,7 @@ class Samples(NamedTuple):
 
 
 class FitInterruptedWarning(UserWarning):
-    """A fit was stopped by Ctrl-C; the model holds the rounds done until then."""
+    """A fit was stopped by Ctrl-C; the model holds the rounds fitted until then."""
 
 
 class BaseBoostingClassifier(FittedClassifier):
@@ -155,26 +155,26 @@ class BaseBoostingClassifier(FittedClassifier):
     ) -> BaseBoostingClassifier:
         """Fit the ensemble.
 
-        A fit that fails leaves the estimator as it was. Ctrl-C keeps the rounds done so far.
+        A failed fit leaves the estimator unchanged. Ctrl-C keeps the rounds fitted so far.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Training data: NumPy arrays, pandas, polars and Arrow tables, and CSR matrices where
-            the method takes them. float32 is worked on as float32. `RandomBoostClassifier` also
-            takes missing values and columns of categories.
+            the method takes them. float32 stays float32. `RandomBoostClassifier` also takes
+            missing values and columns of categories.
         y : array-like of shape (n_samples,)
-            Class labels of any kind.
+            Class labels of any type.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights; a weight of 2 counts as a sample given twice, 0 as one left out.
+            Weights; a weight of 2 is equivalent to a repeated sample, 0 to an omitted one.
         X_val, y_val : array-like, default=None
             Validation data: its error is reported after every round, and with
             ``early_stopping=True`` it decides when to stop.
         sample_weight_val : array-like, default=None
             Weights of the validation data.
         on_round : callable, default=None
-            Called after every round with a function that returns the model so far, a fitted
-            estimator of its own: to look at it, or to save it from time to time.
+            Called after every round with a function that returns the model so far as a separate
+            fitted estimator, for example to inspect or save it.
 
         Returns
         -------

@@ -179,7 +179,7 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any, *, sparse_output: bool = False) -> Any:
         """Return class probabilities, ``softmax(s F)``.
 
-        The factor s belongs to the loss: 2 for the exponential loss, 1 for all others. It makes
+        The factor s depends on the loss: 2 for the exponential loss, 1 for all others. It makes
         the probabilities the true ones at the minimum of the expected pairwise loss, where
         ``F_y - F_r = log(p_y / p_r) / s``. Boosting drives scores far apart, so with few samples
         the probabilities tend to be overconfident; those of `RandomBoostClassifier` with its
@@ -192,8 +192,8 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
         sparse_output : bool, default=False
             Return a sparse array. That of `RandomBoostClassifier` has the probabilities of the
             classes that a leaf of the sample touches, however many classes there are, and no
-            dense array is made. All other classes share what a row lacks to 1, in proportion to
-            their weights in the training data. Other classifiers have all probabilities in it.
+            dense array is made. All other classes share the remaining probability, in proportion
+            to their weights in the training data. Other classifiers store all probabilities.
 
         Returns
         -------
@@ -386,7 +386,7 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
     def margins(self, X: Any, y: Any) -> NDArray:
         """Return the normalised multi-class margins.
 
-        The margin of a sample is the score of its class less the highest score of another,
+        The margin of a sample is the score of its class minus the highest score of any other,
         divided by the largest value that difference could take: it lies in [-1, 1] and is
         positive where the sample is classified correctly.
 
@@ -424,12 +424,11 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         path : path
-            The file, ``.rboost`` by custom; one that is there is replaced, as a whole or not at
-            all.
+            The file, by convention ``.rboost``; an existing file is replaced atomically.
         dense : bool, default=False
-            Store also what can be made from the seed, the projections in use, and the weights
+            Also store what can be regenerated from the seed, the projections in use, and weights
             after every round, which staged predictions and a warm start of totally corrective
-            models need. The file grows with the number of classes then.
+            models need. The file then grows with the number of classes.
         notes : dict or None, default=None
             Anything JSON can hold, kept in the file for `randomboost.files.describe`.
         """

@@ -24,10 +24,10 @@ class AdaBoostMHClassifier(ClassicalClassifier):
     Parameters
     ----------
     n_estimators : int, default=100
-        Largest number of rounds T.
+        Maximum number of rounds T.
     votes : {"per_class", "shared"}, default="per_class"
         "per_class": every round trains one weak classifier for each class, with a weight of its
-        own (one against the rest). "shared": one weak classifier a round with a vote of -1 or +1
+        own (one against the rest). "shared": one weak classifier per round with a vote of -1 or +1
         for every class and one weight, so the model has k times fewer weak classifiers.
     weak_learner : str or estimator, default="stump"
         "stump": the decision stump with the lowest weighted error. "real_stump": the same cut with
@@ -38,7 +38,7 @@ class AdaBoostMHClassifier(ClassicalClassifier):
     tol : float, default=1e-10
         Training ends when no weak learner has an edge (1 - 2 error) above this.
     max_bins : int or None, default=None
-        Search the thresholds between this many quantile bins of a feature only; None: all
+        Search only the thresholds between this many quantile bins per feature; None searches all
         thresholds.
     scale : bool, default=True
         Scale the features to mean 0 and standard deviation 1; stumps do not depend on it.
@@ -49,15 +49,15 @@ class AdaBoostMHClassifier(ClassicalClassifier):
         Stop when the validation error has not fallen for `n_iter_no_change` rounds, and keep the
         best round.
     validation_fraction : float, default=0.1
-        Part of the training data set aside for early stopping if no `X_val` is given.
+        Fraction of the training data held out for early stopping if `X_val` is not passed.
     n_iter_no_change : int, default=50
-        Patience of early stopping in rounds.
+        Number of rounds without improvement after which early stopping ends the fit.
     warm_start : bool, default=False
         Continue from the rounds of the last fit, up to `n_estimators`.
     random_state : int, RandomState or None, default=None
-        Seed of the validation part and of weak learners that draw.
+        Seed of the validation part and of randomized weak learners.
     n_jobs : int or None, default=None
-        Threads; None and -1 mean all cores.
+        Number of threads; None and -1 mean all cores.
     verbose : int, default=0
         1 shows a progress bar.
 
@@ -74,14 +74,14 @@ class AdaBoostMHClassifier(ClassicalClassifier):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features, where they are strings.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of the weights on each feature.
+        Fraction of the total weight on each feature.
     train_history_ : dict of str to ndarray
         By round: "loss" (logarithm of the mean exponential loss), "edge", and
-        "validation_error" where there is a validation part.
+        "validation_error" if there is a validation part.
     stopped_ : str
         Why the fit ended.
     model_ : FittedModel
-        What predicts: how input is prepared, and the ensemble.
+        The fitted model: the preparation of the input and the ensemble.
 
     Examples
     --------

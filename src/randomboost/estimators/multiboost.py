@@ -28,11 +28,11 @@ class MultiBoostClassifier(BaseBoostingClassifier):
     Parameters
     ----------
     n_estimators : int, default=100
-        Largest number of rounds T.
+        Maximum number of rounds T.
     loss : {"logistic", "exponential", "hinge"} or object, default="logistic"
         Loss of the pairwise margins ``F_y - F_r``. The logistic loss is averaged over samples and
         classes, the exponential loss minimised as ``log sum exp``, both by L-BFGS-B. The hinge
-        loss has one slack a sample, is averaged over the samples and solved as a linear program,
+        loss has one slack per sample, is averaged over the samples and solved as a linear program,
         which is slow for many rounds. An object needs ``value(margins)`` and
         ``derivative(margins)``.
     nu : float, default=1e-5
@@ -54,7 +54,7 @@ class MultiBoostClassifier(BaseBoostingClassifier):
         a stump. "tree": scikit-learn's decision tree with at most 8 leaves. Or any scikit-learn
         classifier (or regressor) that takes sample_weight.
     max_bins : int or None, default=None
-        Search the thresholds between this many quantile bins of a feature only; None: all
+        Search only the thresholds between this many quantile bins per feature; None searches all
         thresholds.
     scale : bool, default=True
         Scale the features to mean 0 and standard deviation 1; stumps do not depend on it.
@@ -65,15 +65,15 @@ class MultiBoostClassifier(BaseBoostingClassifier):
         Stop when the validation error has not fallen for `n_iter_no_change` rounds, and keep the
         best round.
     validation_fraction : float, default=0.1
-        Part of the training data set aside for early stopping if no `X_val` is given.
+        Fraction of the training data held out for early stopping if `X_val` is not passed.
     n_iter_no_change : int, default=50
-        Patience of early stopping in rounds.
+        Number of rounds without improvement after which early stopping ends the fit.
     warm_start : bool, default=False
         Continue from the rounds of the last fit, up to `n_estimators`.
     random_state : int, RandomState or None, default=None
-        Seed of the validation part and of weak learners that draw.
+        Seed of the validation part and of randomized weak learners.
     n_jobs : int or None, default=None
-        Threads; None and -1 mean all cores.
+        Number of threads; None and -1 mean all cores.
     verbose : int, default=0
         1 shows a progress bar.
 
@@ -93,11 +93,11 @@ class MultiBoostClassifier(BaseBoostingClassifier):
         How far the weak classifiers on each feature move the class scores apart; sums to 1.
     train_history_ : dict of str to ndarray
         By round: "loss" (the primal objective), "edge" (the largest left-hand side of a dual
-        constraint), and "validation_error" where there is a validation part.
+        constraint), and "validation_error" if there is a validation part.
     stopped_ : str
         Why the fit ended.
     model_ : FittedModel
-        What predicts: how input is prepared, and the ensemble.
+        The fitted model: the preparation of the input and the ensemble.
 
     Examples
     --------

@@ -26,9 +26,9 @@ class RBoostProjClassifier(BaseBoostingClassifier):
     Parameters
     ----------
     n_estimators : int, default=200
-        Largest number of rounds T. The paper uses 1000.
+        Maximum number of rounds T. The paper uses 1000.
     n_projections : int, default=1000
-        Number n of projected dimensions; the paper takes 1000 = `n_estimators`.
+        Number n of projected dimensions; the paper uses 1000 = `n_estimators`.
     weak_learner : {"stump", "real_stump", "wlda"} or estimator, default="stump"
         "stump": decision stump with outputs -1 and +1, searched jointly with the code v; it is
         constant where no cut gains a thousandth over that.
@@ -52,9 +52,9 @@ class RBoostProjClassifier(BaseBoostingClassifier):
         "objective": training ends when a round changes the objective by less than `tol`,
         relative to its value. "violation": when no constraint of the dual is violated by more
         than `tol` and a thousandth of nu, which is as far as w is solved for. With
-        `iterations_per_round` either is believed only if it still holds when w is solved for
+        `iterations_per_round` either is accepted only if it still holds when w is solved for
         fully, for "objective" before and after the round; as that takes long, it is tested at
-        most every 32 rounds after some tests in vain.
+        most every 32 rounds after some failed tests.
     tol : float, default=1e-6
         The tolerance epsilon of `stopping`.
     solver_options : dict or None, default=None
@@ -67,7 +67,7 @@ class RBoostProjClassifier(BaseBoostingClassifier):
         paper does, which takes several times as long. Constraints that the few iterations leave
         above nu count as nu when the next h and v are chosen, as they would after a full solve.
     max_bins : int or None, default=None
-        Search the thresholds between this many quantile bins of a feature only; None: all
+        Search only the thresholds between this many quantile bins per feature; None searches all
         thresholds.
     scale : bool, default=True
         Scale the features to mean 0 and standard deviation 1; stumps do not depend on it.
@@ -78,15 +78,15 @@ class RBoostProjClassifier(BaseBoostingClassifier):
         Stop when the validation error has not fallen for `n_iter_no_change` rounds, and keep the
         best round.
     validation_fraction : float, default=0.1
-        Part of the training data set aside for early stopping if no `X_val` is given.
+        Fraction of the training data held out for early stopping if `X_val` is not passed.
     n_iter_no_change : int, default=50
-        Patience of early stopping in rounds.
+        Number of rounds without improvement after which early stopping ends the fit.
     warm_start : bool, default=False
         Continue from the rounds of the last fit, up to `n_estimators`.
     random_state : int, RandomState or None, default=None
         Seed. The same seed gives the same model for any `n_jobs`.
     n_jobs : int or None, default=None
-        Threads; None and -1 mean all cores.
+        Number of threads; None and -1 mean all cores.
     verbose : int, default=0
         1 shows a progress bar.
 
@@ -106,11 +106,11 @@ class RBoostProjClassifier(BaseBoostingClassifier):
         How far the weak classifiers on each feature move the class scores apart; sums to 1.
     train_history_ : dict of str to ndarray
         By round: "loss" (the primal objective), "edge" (the value of (logWeak)), and
-        "validation_error" where there is a validation part.
+        "validation_error" if there is a validation part.
     stopped_ : str
         Why the fit ended.
     model_ : FittedModel
-        What predicts: how input is prepared, and the ensemble.
+        The fitted model: the preparation of the input and the ensemble.
 
     Examples
     --------
@@ -179,7 +179,7 @@ class RBoostProjClassifier(BaseBoostingClassifier):
         Parameters
         ----------
         **parameters
-            Parameters that are to differ from it.
+            Parameters to override.
 
         Returns
         -------

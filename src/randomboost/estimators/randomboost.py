@@ -1,4 +1,4 @@
-"""RandomBoost: one tree a round for all classes. The classifier to use."""
+"""RandomBoost: one tree per round for all classes. The classifier to use."""
 
 from __future__ import annotations
 
@@ -26,42 +26,43 @@ _ENOUGH = 1000  # samples that are held out, where that is no more than a fifth
 
 
 class RandomBoostClassifier(BaseBoostingClassifier):
-    """Gradient boosting with one tree a round, whatever the number of classes.
+    """Gradient boosting with one tree per round, whatever the number of classes.
 
-    Ordinary gradient boosting grows k trees a round for k classes. Here a round grows a single
+    Ordinary gradient boosting grows k trees per round for k classes. Here a round grows a single
     tree whose leaves are sparse vectors of class scores. Its splits are chosen by a few random
     projections of the k gradients (the paper's second idea, projecting the outputs), so that the
     cost of a round does not grow with the number of classes; the leaves are computed from the
     gradients themselves. Splits compare single features, random mixtures of few or of all
     features, or discriminants; the kinds whose trees gain most get most trees. Missing values,
-    categories and sparse matrices are taken as they are.
+    categories and sparse matrices are handled natively.
 
     Parameters
     ----------
     n_estimators : int or None, default=None
-        Largest number of rounds, one tree each; None for 400 with fewer than 4000 samples, 300 with
-        fewer than 10000, else 40 to 160. How many are used is up to `early_stopping`.
+        Maximum number of rounds, one tree each; None for 400 with fewer than 4000 samples, 300 with
+        fewer than 10000, else 40 to 160. `early_stopping` decides how many are used.
     learning_rate : float or None, default=None
         Shrinkage: the factor of every tree; None for 0.08 with fewer than 4000
         samples, else 0.09 to 0.2.
     max_leaf_nodes : int or None, default=None
-        Largest number of leaves of a tree; None chooses it by the numbers of samples and classes,
+        Maximum number of leaves per tree; None chooses it by the numbers of samples and classes,
         from 24 to 1024.
     max_depth : int or None, default=None
-        Largest number of splits on a path; None for no limit.
+        Maximum number of splits on a path; None for no limit.
     min_samples_leaf : int or None, default=None
-        Least number of samples in a leaf; None for 1 to 10, by the numbers of samples and classes.
+        Minimum number of samples in a leaf; None for 1 to 10, by the numbers of samples and
+        classes.
     l2_regularization : float or None, default=None
         Ridge penalty of the leaf values and of the gain of splits; None for 0.3, or 0.1 with more
         than 400 classes.
     subsample : float or None, default=None
-        Share of the samples that a tree is grown on, drawn again every round; None for 0.7 to 0.9,
-        by the numbers of samples and classes.
+        Fraction of the samples that a tree is grown on, drawn again every round; None for 0.7 to
+        0.9, by the numbers of samples and classes.
     n_sketches : int or None, default=None
         Number q of random projections of the gradients that choose the splits, at most the number
         of classes; None for 6 to 30, by the numbers of samples and classes.
     leaf_classes : int or None, default=None
-        Largest number of classes of which a leaf changes the score; None for 32, or 16 with more
+        Maximum number of classes whose score a leaf changes; None for 32, or 16 with more
         than 400 classes.
     n_projections : int, default=550
         Number of directions beside the features themselves; fewer where their bins would take more
@@ -73,8 +74,8 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         of random groups of classes on random features; "mixed", all of these (a tree looks at one
         kind).
     max_features : float or None, default=None
-        Share of the directions of a kind that is tried at a node, drawn again for every node; None
-        for 0.3 and at most 16 directions, or with at least 10000 samples 0.5 and at most 64.
+        Fraction of the directions of a kind that is tried at a node, drawn again for every node;
+        None for 0.3 and at most 16 directions, or with at least 10000 samples 0.5 and at most 64.
     max_bins : int or None, default=None
         Bins of a direction, at most 256; None for 64 to 255, by the numbers of samples and
         features.
@@ -83,7 +84,7 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         or a mask of columns: these too, whatever their type.
     scale : bool, default=True
         Scale the features to mean 0 and standard deviation 1 (CSR data is not centred).
-        Projections mix features, so their scales matter; turn it off for data scaled already.
+        Projections mix features, so their scales matter; turn it off for scaled data.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied into `sample_weight`. "balanced" gives all classes the
         same total weight, counted with `sample_weight`.
@@ -94,24 +95,24 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         and the temperature of the probabilities, and the model is then fitted to all samples (with
         fewer than 50 samples all rounds are used). False: all rounds.
     validation_fraction : float or None, default=None
-        Share of the samples that is held out if no `X_val` is given; None for 0.2 with fewer than
+        Fraction of the samples held out if `X_val` is not passed; None for 0.2 with fewer than
         10000 samples, else 0.1.
     n_iter_no_change : int, default=20
-        Patience of early stopping in rounds.
+        Number of rounds without improvement after which early stopping ends the fit.
     warm_start : bool, default=False
         Continue from the rounds of the last fit, up to `n_estimators`; y may have new classes
         beside all that the last fit had.
     random_state : int, RandomState or None, default=None
         Seed. The same seed gives the same model for any `n_jobs`.
     n_jobs : int or None, default=None
-        Threads; None and -1 mean all cores.
+        Number of threads; None and -1 mean all cores.
     verbose : int, default=0
         1 shows a progress bar.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_estimators_,)
-        The largest value that each tree adds to or takes from a score.
+        The largest value that each tree adds to or subtracts from a score.
     n_estimators_ : int
         Number of rounds in the model.
     classes_ : ndarray of shape (n_classes,)
@@ -129,7 +130,7 @@ class RandomBoostClassifier(BaseBoostingClassifier):
     stopped_ : str
         Why the fit ended.
     model_ : FittedModel
-        What predicts: how input is prepared, and the ensemble.
+        The fitted model: the preparation of the input and the ensemble.
 
     See Also
     --------

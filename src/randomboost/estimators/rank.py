@@ -23,19 +23,19 @@ class RBoostRankClassifier(BaseBoostingClassifier):
 
     Every class r has its own random matrix P^(r). One ensemble with one weight vector w is
     learned so that ``F(P^(y) x) > F(P^(r) x)`` for the true class y and every other r, which is a
-    ranking problem; a sample is given the class with the largest ``F(P^(r) x)``. What is learned
+    ranking problem; a sample is assigned the class with the largest ``F(P^(r) x)``. What is learned
     does not grow with the number of classes. The default is the paper's method at a size that fits
     in seconds; `paper` gives the paper's size.
 
     Parameters
     ----------
     n_estimators : int, default=500
-        Largest number of rounds T. The paper uses 1000.
+        Maximum number of rounds T. The paper uses 1000.
     weak_learner : {"stump", "real_stump", "wlda"} or estimator, default="stump"
         "stump": decision stump with outputs -1 and +1. "real_stump": outputs in [-1, 1]. "wlda":
-        weighted Fisher LDA on 1000 random dimensions a round, then a stump, if that is better than
-        the best plain stump. Or any scikit-learn classifier (or regressor) that takes
-        sample_weight; it sees at most 1000 random dimensions a round.
+        weighted Fisher LDA on 1000 random dimensions per round, then a stump, if that is better
+        than the best plain stump. Or any scikit-learn classifier (or regressor) that takes
+        sample_weight; it sees at most 1000 random dimensions per round.
     loss : {"exponential", "logistic"} or object, default="exponential"
         Loss of the pairwise margins; an object needs ``value(margins)`` and
         ``derivative(margins)``, see `randomboost.losses`.
@@ -71,19 +71,19 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         stopping goes back to an earlier round). None solves fully after every round, as the
         paper does, which takes many times as long.
     max_bins : int, None or "auto", default="auto"
-        For stumps. None: the best of all thresholds, found without looking at most points. An
-        int: the best threshold between that many bins a dimension, at most 256; of a part of the
-        dimensions (`projections_per_round`) the one is taken that is best on the heaviest points,
-        which carry nine tenths of the weight. "auto": None where all dimensions are searched, 64
+        For stumps. None: the best of all thresholds, found without visiting most points. An
+        int: the best threshold between that many bins per dimension, at most 256; with
+        `projections_per_round` the dimension that is best on the heaviest points is taken, which
+        carry nine tenths of the weight. "auto": None where all dimensions are searched, 64
         for a part of them.
     max_memory : float or None, default=None
-        For stumps: bytes that the search may take beside data and scores; None for half of what is
-        free. Where the n dimensions fit they are binned once (1 or 2 bytes for each of the n m k
-        points), else they are projected again in every round, which is slower; the model is
-        the same. ``verbose=1`` reports which.
+        For stumps: bytes that the search may use in addition to data and scores; None for half of
+        the free memory. If the n dimensions fit, they are binned once (1 or 2 bytes for each of
+        the n m k points), otherwise they are projected again in every round, which is slower; the
+        model is the same. ``verbose=1`` reports which.
     scale : bool, default=True
         Scale the features to mean 0 and standard deviation 1 (CSR data is not centred).
-        Projections mix features, so their scales matter; turn it off for data scaled already.
+        Projections mix features, so their scales matter; turn it off for scaled data.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied into `sample_weight`. "balanced" gives all classes the
         same total weight, counted with `sample_weight`.
@@ -91,15 +91,15 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         Stop when the validation error has not fallen for `n_iter_no_change` rounds, and keep the
         best round.
     validation_fraction : float, default=0.1
-        Part of the training data set aside for early stopping if no `X_val` is given.
+        Fraction of the training data held out for early stopping if `X_val` is not passed.
     n_iter_no_change : int, default=50
-        Patience of early stopping in rounds.
+        Number of rounds without improvement after which early stopping ends the fit.
     warm_start : bool, default=False
         Continue from the rounds of the last fit, up to `n_estimators`.
     random_state : int, RandomState or None, default=None
         Seed. The same seed gives the same model for any `n_jobs`.
     n_jobs : int or None, default=None
-        Threads; None and -1 mean all cores.
+        Number of threads; None and -1 mean all cores.
     verbose : int, default=0
         1 shows a progress bar.
 
@@ -124,7 +124,7 @@ class RBoostRankClassifier(BaseBoostingClassifier):
     stopped_ : str
         Why the fit ended.
     model_ : FittedModel
-        What predicts: how input is prepared, and the ensemble.
+        The fitted model: the preparation of the input and the ensemble.
 
     See Also
     --------
@@ -216,7 +216,7 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         Parameters
         ----------
         **parameters
-            Parameters that are to differ from it.
+            Parameters to override.
 
         Returns
         -------

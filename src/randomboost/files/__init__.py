@@ -76,7 +76,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return what a file says of its model, without making the model.
+    """Return the description of a model file, without building the model.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ _MOST_BYTES = 1 << 28  # of an array of strings, each as long as the longest
 
 
 class NotSaved:
-    """Stands in a loaded model for a parameter that was an object, which no file holds.
+    """Placeholder in a loaded model for a parameter that was an object, which files do not hold.
 
     Parameters
     ----------

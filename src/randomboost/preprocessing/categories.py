@@ -36,7 +36,7 @@ def category_columns(X: Any) -> list[Hashable]:
 
 
 class TablePreparation(TransformerMixin, BaseEstimator):
-    """Makes numbers of a table: encodes categories and imputes missing values.
+    """Turns a table into numbers: encodes categories and imputes missing values.
 
     Categories become numbers, a column of them one or several; missing values and unknown
     categories become the mean of their column. Put it before classifiers that take neither; the

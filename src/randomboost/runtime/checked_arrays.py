@@ -11,7 +11,7 @@ Arrays = dict[str, NDArray]
 
 
 class ModelFileError(ValueError):
-    """A model file is damaged, of another kind, or from a later version; or cannot be made."""
+    """A file is damaged, no model file or of a later version, or a model cannot be saved."""
 
 
 def need(condition: Any, what: str) -> None:
