@@ -1,9 +1,9 @@
 """Generated tables of many kinds, on which defaults are chosen.
 
 `family(name, seed)` draws a table: rows, columns, classes and noise are different for every seed.
-A name is a kind and a size, as "rules-small"; `FAMILIES` has them all. Columns of categories are pandas
-categoricals, sparse tables CSR matrices, and all others arrays. Labels are 0 .. k - 1, and every
-class has at least four rows.
+A name is a kind and a size, as "rules-small"; `FAMILIES` has them all. Columns of categories are
+pandas categoricals, sparse tables CSR matrices, and all others arrays. Labels are 0 .. k - 1, and
+every class has at least four rows.
 
     python benchmarks/generated_families.py     # the shapes of all families
 """
