@@ -6,8 +6,8 @@ on where it was. A process fits one model on all sets of a split; a fit that tak
 --limit-seconds on two processors is ended. Quick models come first, and all sets of a split before
 the next split.
 
-Times of a run are marked as those of a busy machine. --times fits every model on split 0 again, after
-a warm-up, on a machine that does nothing else, and these are the times that the page shows.
+Times of a run are marked as those of a busy machine. --times fits every model on split 0 again,
+after a warm-up, on a machine that does nothing else; these are the times that the page shows.
 
     RANDOMBOOST_DATA=folder python benchmarks/beyond.py
     RANDOMBOOST_DATA=folder python benchmarks/beyond.py --models RandomBoost --fresh
