@@ -83,11 +83,12 @@ class Figures:
         """Return average ranks over the sets, and the number of splits that each set has for them.
 
         A set counts with the splits on which all models were tried; a fit that did not end has
-        the last rank.
+        the last rank. Other efforts of ours take no part.
         """
         found, counts = [], []
+        models = [model for model in self.models if MODELS[model].effort is None]
         for name in self.sets:
-            tried = {model: self.tried(name, model) for model in self.models}
+            tried = {model: self.tried(name, model) for model in models}
             common = sorted(set.intersection(*(set(rows) for rows in tried.values())))
             if not common:
                 continue
@@ -97,8 +98,8 @@ class Figures:
             ]
             found.append(rankdata(means))
             counts.append(len(common))
-        average = np.mean(found, axis=0) if found else np.full(len(self.models), np.nan)
-        return dict(zip(self.models, average.tolist(), strict=True)), counts
+        average = np.mean(found, axis=0) if found else np.full(len(models), np.nan)
+        return dict(zip(models, average.tolist(), strict=True)), counts
 
     def n_splits(self, model: str) -> tuple[int, int]:
         """Return the smallest and the largest number of splits of a model on the sets."""

@@ -55,8 +55,8 @@ def comparison(figures: Figures) -> str:
                 "" if own or not worst else f"{ratios[worst]:.2f} ({worst})",
                 "" if own else f"{won[-1]} / {won[0]} / {won[1]}",
                 "" if own else _shown(geometric_mean(losses)),
-                _shown(error_ranks[model]),
-                _shown(loss_ranks[model]),
+                _shown(error_ranks.get(model, np.nan)),
+                _shown(loss_ranks.get(model, np.nan)),
             ]
         )
     head = [
@@ -90,8 +90,8 @@ def by_set(figures: Figures, field: str, form: str) -> str:
 
 def _counted(fewest: int, most: int) -> str:
     """Return a range of numbers of splits in words."""
-    number = f"{fewest} to {most}" if fewest < most else str(most)
-    return f"{number} split{'s' if most != 1 else ''}"
+    count = f"{fewest} to {most}" if fewest < most else str(most)
+    return f"{count} split{'s' if most != 1 else ''}"
 
 
 def _label(figures: Figures, model: str) -> str:
