@@ -90,7 +90,7 @@ def draw_ratios(ratios: dict[str, list[float]], label: str, path: Path) -> None:
     panel.axvline(1, color="0.4", linewidth=1)
     panel.set_yticks(range(len(names)), names)
     panel.set(xscale="log", xlabel=label)
-    _plain_ticks(panel.xaxis, LogLocator(subs=(1, 1.2, 1.5, 2, 3, 5, 7)))
+    _plain_ticks(panel.xaxis, LogLocator(subs=(1, 2, 5)))
     panel.grid(axis="x", alpha=0.3)
     _save(figure, path)
 
