@@ -6,7 +6,6 @@ so that ``randomboost --help`` is quick.
 
 from __future__ import annotations
 
-import os
 from typing import Annotated, Any
 
 import typer
