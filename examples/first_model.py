@@ -24,7 +24,7 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0, strati
 # threads.
 
 model = RandomBoostClassifier(random_state=0).fit(X_train, y_train)
-print(f"{model.n_estimators_} trees for {len(model.classes_)} classes")
+print(f"{model.n_estimators_} rounds for {len(model.classes_)} classes")
 print(f"test error {100 * (1 - model.score(X_test, y_test)):.2f} %")
 
 # %%

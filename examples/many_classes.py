@@ -36,7 +36,10 @@ def error_and_size(model, n_classes):
 
 stumps = RBoostRankClassifier(200, n_projections=500, random_state=0)
 models = {
-    "60 trees": (RandomBoostClassifier(60, early_stopping=False, random_state=0), [3, 10, 30, 100]),
+    "60 rounds of trees": (
+        RandomBoostClassifier(60, early_stopping=False, random_state=0),
+        [3, 10, 30, 100],
+    ),
     "200 stumps": (stumps, [3, 10, 30]),
     "60 stumps per class": (AdaBoostMHClassifier(60), [3, 10, 30, 100]),
 }

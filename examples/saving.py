@@ -51,7 +51,7 @@ for key in ("class", "n_rounds", "classes", "n_features", "bytes", "notes"):
 
 stumps = RBoostRankClassifier.paper(n_estimators=300, n_projections=2000, random_state=0)
 stumps.fit(X_train, y_train)
-kilobytes = {f"{model.n_estimators_} trees": os.path.getsize(path) / 1000}
+kilobytes = {f"{model.n_estimators_} rounds of trees": os.path.getsize(path) / 1000}
 for name, dense in (("300 stumps", False), ("300 stumps, dense", True)):
     stumps.save(path, dense=dense)
     kilobytes[name] = os.path.getsize(path) / 1000

@@ -2,8 +2,8 @@
 When to stop
 ============
 
-More rounds are not always better. Plot the error by round, let a held-out part choose the number of
-rounds, or continue a fit.
+More rounds are not always better. Plot the error by round, let held-out samples decide when to
+stop, or continue a fit.
 """
 
 # %%
@@ -43,8 +43,9 @@ right.set(xlabel="rounds", ylabel="log loss", ylim=(0, None))
 right.legend()
 
 # %%
-# By default a held-out part of the training data chooses the number of rounds, at which its loss
-# is lowest. The model is then fitted to all samples with that number.
+# By default four ensembles are averaged on data of this size, and a round has one tree of each.
+# Some samples are held out from the first one only: they decide when to stop, and choose the
+# temperature of the probabilities. All rounds are kept.
 
 chosen = RandomBoostClassifier(random_state=0).fit(X_train, y_train)
 print(chosen.stopped_)
@@ -53,8 +54,8 @@ print(f"{chosen.n_estimators_} rounds: test log loss {chosen_loss:.3f}")
 print(f"200 rounds: test log loss {loss[-1]:.3f}")
 
 # %%
-# From 10 000 samples on, or with ``early_stopping=True``, there is one fit only: it ends when
-# the held-out loss has not fallen for ``n_iter_no_change`` rounds, and keeps the best round.
+# With ``early_stopping=True`` the samples are held out from all of them: the fit ends when their
+# loss has not fallen for ``n_iter_no_change`` rounds, and keeps the best round.
 
 stopped = RandomBoostClassifier(1000, early_stopping=True, n_iter_no_change=20, random_state=0)
 stopped.fit(X_train, y_train)
