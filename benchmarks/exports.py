@@ -6,6 +6,7 @@ RANDOMBOOST_DATA=folder python benchmarks/exports.py   writes docs/exports.md (a
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import subprocess
 import tempfile
@@ -31,11 +32,12 @@ from randomboost import (
 )
 from randomboost.datasets import MULTI_CLASS, TWO_CLASS
 from randomboost.export.c_source import to_c
+from randomboost.export.javascript import to_js
 from randomboost.export.onnx import to_onnx
 from randomboost.runtime.parallel import ThreadTeam
 
 PAGE = Path(__file__).parents[1] / "docs" / "exports.md"
-TRAIN, TEST, TEST_C = 2000, 10_000, 300
+TRAIN, TEST, TEST_SOME = 2000, 10_000, 300
 MODELS: dict[str, Callable[[], Any]] = {
     "RandomBoost, 100 trees": lambda: RandomBoostClassifier(
         100, early_stopping=False, random_state=0
@@ -59,13 +61,34 @@ HEAD = """\
 
 Written by `python benchmarks/exports.py`. All classifiers are trained in double precision on
 {train} samples (at random) of every [paper table](datasets.md), exported, and compared with the
-package on up to {test} samples (C: {test_c}), given as float32 to both. "Labels" and "scores": how
-many differ, over all sets. "Probabilities": the largest difference. Sizes and times are medians
-over the sets, the largest in brackets; times are the CPU time of one thread as a multiple of the
-package's own. C makes the projections of stumps from the seed in every call, the package once.
+package on up to {test} samples (C and JavaScript: {some}), given as float32 to both. "Labels" and
+"scores": how many differ, over all sets. "Probabilities": the largest difference. Sizes and times
+are medians over the sets, the largest in brackets; times are the CPU time of one thread as a
+multiple of the package's own. C makes the projections of stumps from the seed in every call,
+JavaScript (in Node) and the package once.
 
+"""
+ONNX_AND_C = """\
 | model | sets | ONNX: labels | probabilities | size | time | C: labels | scores | text | time |
 |---|---|---|---|---|---|---|---|---|---|
+"""
+JAVASCRIPT = """
+| model | sets | JavaScript: labels | probabilities | text | time |
+|---|---|---|---|---|---|
+"""
+NODE = """
+const { cpuUsage } = process;
+const model = require("./model.js");
+const rows = JSON.parse(require("fs").readFileSync("rows.json"));
+const probabilities = rows.map((row) => [...model.predictProba(row)]);
+const seconds = [1, 2, 3].map(() => {
+  const began = cpuUsage();
+  rows.forEach((row) => model.predictProba(row));
+  const used = cpuUsage(began);
+  return (used.user + used.system) / 1e6;
+});
+const labels = rows.map((row) => model.predict(row));
+console.log(JSON.stringify({ labels, probabilities, seconds: Math.min(...seconds) }));
 """
 
 
@@ -101,6 +124,14 @@ class Compiled:
         return np.array([self._predict(*start) for start in starts]), scores
 
 
+def in_node(text: str, X: NDArray, folder: Path) -> dict[str, Any]:
+    """Return what a model in JavaScript predicts: labels, probabilities, seconds of CPU."""
+    (folder / "model.js").write_text(text)
+    (folder / "rows.json").write_text(json.dumps(X.tolist()))
+    done = subprocess.run(["node", "-e", NODE], cwd=folder, check=True, capture_output=True)
+    return json.loads(done.stdout)
+
+
 def compare(model: Any, X: NDArray, folder: Path) -> dict[str, float]:
     """Return what is to be known of the exports of a fitted model."""
     X = X.astype(np.float32)
@@ -110,11 +141,14 @@ def compare(model: Any, X: NDArray, folder: Path) -> dict[str, float]:
     session = ort.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     text = to_c(model)
     library = Compiled(text, folder)
-    some = np.ascontiguousarray(X[:TEST_C], dtype=np.float64)
+    some = np.ascontiguousarray(X[:TEST_SOME], dtype=np.float64)
     found, probabilities = session.run(None, {"X": X})
     numbers, scores = library(some, len(model.classes_))
     fitted = model.model_
-    own_scores = fitted.ensemble.scores(fitted.inputs.scaled(X[:TEST_C]), ThreadTeam(1)).T
+    own_scores = fitted.ensemble.scores(fitted.inputs.scaled(X[:TEST_SOME]), ThreadTeam(1)).T
+    script = to_js(model)
+    told = in_node(script, some, folder)
+    expected = model.predict_proba(X[:TEST_SOME])
     own = cpu_time(lambda: model.predict_proba(X)) / len(X)
     return {
         "samples": len(X),
@@ -122,16 +156,20 @@ def compare(model: Any, X: NDArray, folder: Path) -> dict[str, float]:
         "probabilities": float(np.abs(probabilities - model.predict_proba(X)).max()),
         "bytes": len(content),
         "time": cpu_time(lambda: session.run(None, {"X": X})) / len(X) / own,
-        "c_samples": len(some),
-        "c_labels": int((model.classes_[numbers] != model.predict(X[:TEST_C])).sum()),
+        "some": len(some),
+        "c_labels": int((model.classes_[numbers] != model.predict(X[:TEST_SOME])).sum()),
         "c_scores": int((scores != own_scores).any(axis=1).sum()),
         "c_bytes": len(text),
         "c_time": cpu_time(lambda: library(some, len(model.classes_))) / len(some) / own,
+        "js_labels": int((np.array(told["labels"]) != model.predict(X[:TEST_SOME])).sum()),
+        "js_probabilities": float(np.abs(told["probabilities"] - expected).max()),
+        "js_bytes": len(script),
+        "js_time": told["seconds"] / len(some) / own,
     }
 
 
-def line(name: str, found: list[dict[str, float]]) -> str:
-    """Return the line of a model in the table."""
+def lines(name: str, found: list[dict[str, float]]) -> tuple[str, str]:
+    """Return the lines of a model in the two tables."""
 
     def spread(key: str, unit: float, form: str) -> str:
         values = np.array([each[key] for each in found]) / unit
@@ -140,12 +178,18 @@ def line(name: str, found: list[dict[str, float]]) -> str:
     def total(key: str) -> int:
         return int(sum(each[key] for each in found))
 
-    worst = max(each["probabilities"] for each in found)
+    def worst(key: str) -> str:
+        return f"{max(each[key] for each in found):.0e}"
+
     return (
-        f"| {name} | {len(found)} | {total('labels')} of {total('samples')} | {worst:.0e} | "
-        f"{spread('bytes', 1000, '.0f')} kB | {spread('time', 1, '.1f')} | "
-        f"{total('c_labels')} of {total('c_samples')} | {total('c_scores')} | "
-        f"{spread('c_bytes', 1000, '.0f')} kB | {spread('c_time', 1, '.1f')} |\n"
+        f"| {name} | {len(found)} | {total('labels')} of {total('samples')} | "
+        f"{worst('probabilities')} | {spread('bytes', 1000, '.0f')} kB | "
+        f"{spread('time', 1, '.1f')} | {total('c_labels')} of {total('some')} | "
+        f"{total('c_scores')} | {spread('c_bytes', 1000, '.0f')} kB | "
+        f"{spread('c_time', 1, '.1f')} |\n",
+        f"| {name} | {len(found)} | {total('js_labels')} of {total('some')} | "
+        f"{worst('js_probabilities')} | {spread('js_bytes', 1000, '.0f')} kB | "
+        f"{spread('js_time', 1, '.1f')} |\n",
     )
 
 
@@ -162,10 +206,13 @@ def main() -> None:
                     continue
                 model = make().set_params(n_jobs=1).fit(X[train], y[train])
                 results[name].append(compare(model, X[test], Path(folder)))
-                print(place, line(name, results[name][-1:]), end="", flush=True)
-    lines = [line(name, found) for name, found in results.items() if found]
-    PAGE.write_text(HEAD.format(train=TRAIN, test=TEST, test_c=TEST_C) + "".join(lines))
-    differ = sum(each["labels"] + each["c_labels"] for found in results.values() for each in found)
+                print(place, *lines(name, results[name][-1:]), end="", flush=True)
+    told = [lines(name, found) for name, found in results.items() if found]
+    first, second = ("".join(part) for part in zip(*told, strict=True))
+    head = HEAD.format(train=TRAIN, test=TEST, some=TEST_SOME)
+    PAGE.write_text(head + ONNX_AND_C + first + JAVASCRIPT + second)
+    kinds = ("labels", "c_labels", "js_labels")
+    differ = sum(each[kind] for found in results.values() for each in found for kind in kinds)
     raise SystemExit(f"{differ:.0f} labels differ" if differ else 0)
 
 

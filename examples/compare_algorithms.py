@@ -58,10 +58,13 @@ for problem, (X, y) in problems.items():
         print(f"  {name:20} error {error:5.2f} %   fit {seconds:5.2f} s   {kilobytes:7.1f} kB")
 
 # %%
-figure, panels = plt.subplots(1, 2, figsize=(7, 3), sharey=True)
-for axes, problem in zip(panels, problems, strict=True):
+figure, axes = plt.subplots(figsize=(5, 3.6))
+places = np.arange(len(models))
+for shift, problem in ((-0.2, "digits 0 to 5"), (0.2, "breast cancer")):
     heights = [errors.get((problem, name), np.nan) for name in models]
-    axes.barh(list(models), heights)
-    axes.set(title=problem, xlabel="test error, %")
-panels[0].invert_yaxis()
+    axes.barh(places + shift, heights, height=0.36, label=problem)
+axes.set(xlabel="test error, %", xlim=(0, 1.5 * max(errors.values())))
+axes.set_yticks(places, list(models))
+axes.invert_yaxis()
+axes.legend()
 plt.show()

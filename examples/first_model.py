@@ -37,19 +37,20 @@ print(f"log loss {log_loss(y_test, probabilities):.3f}")
 # The six images whose true class gets the lowest probability:
 
 doubt = 1 - probabilities[range(len(y_test)), y_test]
-figure, panels = plt.subplots(1, 6, figsize=(7, 1.7))
-for axes, number in zip(panels, doubt.argsort()[::-1], strict=False):
+figure, panels = plt.subplots(2, 3, figsize=(5, 4), layout="constrained")
+for axes, number in zip(panels.flat, doubt.argsort()[::-1], strict=False):
     guess = model.classes_[probabilities[number].argmax()]
     axes.imshow(X_test[number].reshape(8, 8), cmap="gray_r")
     axes.set_title(
-        f"true {y_test[number]}, predicted {guess}\nwith {probabilities[number].max():.2f}", size=8
+        f"true {y_test[number]}, predicted {guess}\nwith {probabilities[number].max():.2f}", size=9
     )
     axes.axis("off")
 
 # %%
 # The importance of each pixel: its share in the gain of the splits.
 
-figure, axes = plt.subplots(figsize=(3, 3))
+# sphinx_gallery_thumbnail_number = 2
+figure, axes = plt.subplots(figsize=(4, 2.8), layout="constrained")
 axes.imshow(model.feature_importances_.reshape(8, 8), cmap="Blues")
 axes.set_title("importance of the pixels", size=10)
 axes.axis("off")

@@ -48,12 +48,12 @@ for name, weights in settings.items():
 # %%
 # The recall of each class:
 
-figure, axes = plt.subplots(figsize=(6, 3))
+figure, axes = plt.subplots(figsize=(5, 3))
 for place, (name, recalls) in enumerate(found.items()):
     axes.bar(np.arange(3) + 0.25 * (place - 1), recalls, width=0.23, label=name)
 axes.set(xticks=range(3), ylabel="recall", ylim=(0, 1))
 axes.set_xticklabels([f"class {r}: {share:.0%}" for r, share in enumerate(counts / counts.sum())])
-axes.legend(title="class_weight", loc="upper right")
+axes.legend(title="class_weight", loc="upper right", bbox_to_anchor=(1.02, 1.04))
 plt.show()
 
 # %%

@@ -40,7 +40,8 @@ models = {
     "200 stumps": (stumps, [3, 10, 30]),
     "60 stumps per class": (AdaBoostMHClassifier(60), [3, 10, 30, 100]),
 }
-figure, (left, right) = plt.subplots(1, 2, figsize=(7, 3.5), layout="constrained")
+# sphinx_gallery_thumbnail_number = 2
+left, right = (plt.figure(figsize=(5, 3)).subplots() for _ in range(2))
 for name, (model, counts) in models.items():
     errors, sizes = zip(*[error_and_size(model, count) for count in counts], strict=True)
     left.loglog(counts, sizes, "o-", label=name)
@@ -49,5 +50,8 @@ for name, (model, counts) in models.items():
         print(f"{name:18} {count:4} classes: error {100 * error:5.1f} %, {size:6.0f} kB")
 left.set(xlabel="classes", ylabel="pickled model, kB")
 right.set(xlabel="classes", ylabel="test error, %", ylim=(0, None))
-figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+for axes in (left, right):
+    axes.set_xticks([3, 10, 30, 100], ["3", "10", "30", "100"], minor=False)
+    axes.set_xticks([], minor=True)
+    axes.legend()
 plt.show()

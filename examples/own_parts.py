@@ -109,7 +109,7 @@ measure("50 stumps", RBoostRankClassifier(50, n_projections=200))
 # %%
 # All errors:
 
-figure, axes = plt.subplots(figsize=(6, 3))
+figure, axes = plt.subplots(figsize=(5, 3))
 axes.barh(list(errors), list(errors.values()))
 axes.set(xlabel="test error, %")
 axes.invert_yaxis()

@@ -36,14 +36,18 @@ print(f"rank: {rank.weights_.shape} weights, proj: {proj.weights_.shape}, both f
 # Error by round, and the edge: how well the best weak classifier of a round ranks the weighted
 # pairs. It falls, because boosting increases the weights of hard pairs.
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(7, 3))
+figure, left = plt.subplots(figsize=(5, 3))
 for name, model in (("rank", rank), ("proj", proj)):
     errors = [100 * np.mean(labels != y_test) for labels in model.staged_predict(X_test)]
     left.semilogy(np.arange(1, len(errors) + 1), errors, label=f"RBoost-{name}: {errors[-1]:.1f} %")
-right.plot(rank.train_history_["edge"])
 left.set(xlabel="rounds", ylabel="test error, %")
-right.set(xlabel="rounds", ylabel="edge of rank's stumps", ylim=(0, None))
+left.yaxis.set_major_formatter("{x:g}")
+left.yaxis.set_minor_formatter(lambda x, _: f"{x:g}" if x in (3, 5, 20, 30, 50) else "")
 left.legend()
+
+figure, right = plt.subplots(figsize=(5, 3))
+right.plot(rank.train_history_["edge"])
+right.set(xlabel="rounds", ylabel="edge of rank's stumps", ylim=(0, None))
 
 # %%
 # Margins keep growing after the training error is zero. A margin is the score of the true class

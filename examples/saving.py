@@ -19,6 +19,7 @@ from sklearn.model_selection import train_test_split
 
 from randomboost import RandomBoostClassifier, RBoostRankClassifier, files, load
 from randomboost.export.c_source import to_c
+from randomboost.export.javascript import to_js
 from randomboost.export.onnx import to_onnx
 
 X, y = load_wine(return_X_y=True, as_frame=True)
@@ -95,4 +96,10 @@ print("the same labels:", np.array_equal(labels, model.predict(X_test.astype(np.
 source = to_c(stumps)
 print(f"{len(source) / 1000:.0f} kB of C")
 print(source[: source.index("*/") + 2])
+
+# %%
+# For a web page or Node: one JavaScript file. It takes names of features and categories.
+
+script = to_js(model)
+print(f"{len(script) / 1000:.0f} kB of JavaScript")
 folder.cleanup()

@@ -11,7 +11,7 @@ convention: ``from_estimator``, ``from_predictions``, and an ``ax`` to draw into
 
 import matplotlib.pyplot as plt
 import pandas as pd
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_iris, make_classification
 from sklearn.model_selection import cross_val_score, train_test_split
 
 from randomboost import (
@@ -51,10 +51,13 @@ plots.MarginDisplay.from_estimator(model, **data, ax=left)
 plots.ImportanceDisplay.from_estimator(model, ax=right)
 
 # %%
-# Decision regions of a model of two features:
+# Decision regions of a model of two features, length and width of the petals of irises:
 
-flat = RandomBoostClassifier(60, random_state=0).fit(X_train[:, :2], y_train)
-plots.RegionsDisplay.from_estimator(flat, X_test[:, :2], y_test)
+# sphinx_gallery_thumbnail_number = 4
+petals, species = load_iris(return_X_y=True, as_frame=True)
+petals = petals[["petal length (cm)", "petal width (cm)"]]
+flat = RandomBoostClassifier(random_state=0).fit(petals[::2], species[::2])
+plots.RegionsDisplay.from_estimator(flat, petals[1::2], species[1::2])
 
 # %%
 # Several models on the same folds. Models joined by a bar do not differ significantly.

@@ -31,9 +31,12 @@ rounds = np.arange(1, 201)
 error = [np.mean(labels != y_test) for labels in model.staged_predict(X_test)]
 loss = [log_loss(y_test, p) for p in model.staged_predict_proba(X_test)]
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(7, 3))
-left.plot(rounds, error)
-left.set(xlabel="rounds", ylabel="test error")
+figure, axes = plt.subplots(figsize=(5, 3))
+axes.plot(rounds, error)
+axes.set(xlabel="rounds", ylabel="test error", ylim=(0, None))
+
+# sphinx_gallery_thumbnail_number = 2
+figure, right = plt.subplots(figsize=(5, 3))
 right.plot(rounds, model.train_history_["loss"], label="training")
 right.plot(rounds, loss, label="test")
 right.set(xlabel="rounds", ylabel="log loss", ylim=(0, None))

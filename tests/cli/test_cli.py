@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 
 import numpy as np
 import pytest
@@ -244,7 +246,7 @@ def test_a_missing_column_is_named(files_of, flowers, tmp_path):
 
 def test_a_wrong_cell_leaves_the_old_output(files_of, flowers, tmp_path):
     table = flowers.astype({"height": object})
-    table.loc[200, "height"] = "tall"
+    table.loc[200:220, "height"] = "tall"
     table.to_csv(tmp_path / "t.csv", index=False)
     (tmp_path / "p.csv").write_text("old")
     model = files_of / "randomboost.rboost"
@@ -387,6 +389,23 @@ def test_exported_models_predict_the_same(name, files_of, flowers, tmp_path):
     labels = session.run(None, {session.get_inputs()[0].name: X})[0]
     expected = run("predict", files_of / f"{name}.rboost", files_of / "test.csv").stdout
     assert np.mean(labels.astype(str) == expected.split()[1:]) > 0.97
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
+@pytest.mark.parametrize("name", ["randomboost", "ecc"])
+def test_models_in_javascript_take_categories(name, files_of, tmp_path):
+    told = run("export", files_of / f"{name}.rboost", "--js", tmp_path / "m.mjs", "--json").stdout
+    assert json.loads(told)["js"] == str(tmp_path / "m.mjs")
+    model = randomboost.load(files_of / f"{name}.rboost")
+    inputs = json.loads(told)["inputs"]
+    row = [next(iter(each["categories"])) if "categories" in each else 1.5 for each in inputs]
+    script = 'import model from "./m.mjs"; console.log(model.predict(JSON.parse(process.argv[1])))'
+    done = subprocess.run(
+        ["node", "--input-type=module", "-e", script, json.dumps(row)],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    frame = pd.DataFrame([row], columns=[each["name"] for each in inputs])
+    assert done.stdout.strip() == str(model.predict(frame)[0])
 
 
 @pytest.mark.parametrize("command", ["train", "predict", "evaluate", "compare", "info", "export"])

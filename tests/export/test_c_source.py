@@ -19,6 +19,7 @@ from export_models import (
     fitted,
     labels,
     only_a_leaf,
+    own_scores,
     with_trees,
     without_class_0,
     y,
@@ -31,7 +32,6 @@ from randomboost import AdaBoostMHClassifier, RandomBoostClassifier, RBoostRankC
 from randomboost.ensembles.sparse_trees import SparseTrees
 from randomboost.export.c_source import to_c
 from randomboost.preprocessing.categories import TablePreparation
-from randomboost.runtime.parallel import ThreadTeam
 
 COMPILER = shutil.which("gcc") or shutil.which("cc") or shutil.which("clang")
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O2"]
@@ -65,13 +65,6 @@ class Library:
             for row, result in zip(data, out, strict=True)
         ]
         return np.array(best, dtype=int), out
-
-
-def own_scores(model, data):
-    """Return the scores of all classes, also where there are two."""
-    prepared = model.model_.inputs.scaled(data)
-    scores = model.model_.ensemble.scores(prepared, ThreadTeam(1))
-    return scores.T.astype(model.model_.inputs.dtype)
 
 
 def assert_same(model, library, name, data, *, same_bits=True):

@@ -237,8 +237,11 @@ def test_critical_difference_diagram():
     display = CriticalDifferenceDisplay.from_errors(errors, ["one", "two", "three", "four"])
     texts = drawn(display)
     found = display.comparison
-    assert f"{'one'} {found.ranks[0]:.2f}" in texts
-    assert f"{found.ranks[3]:.2f} four" in texts
+    assert [text for text in texts if text in ("one", "two", "three", "four")] == [
+        found.names[number] for number in np.argsort(found.ranks, kind="stable")
+    ]
+    assert f"{found.ranks[0]:.2f}" in texts
+    assert f"{found.ranks[3]:.2f}" in texts
     assert f"critical difference {found.critical_difference:.2f}" in texts
     assert any("Nemenyi, 5%" in text for text in texts)
     with pytest.raises(ValueError, match="at least two"):

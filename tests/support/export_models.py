@@ -11,6 +11,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import randomboost
 from randomboost.ensembles.sparse_trees import SparseTree, SparseTrees
+from randomboost.runtime.parallel import ThreadTeam
 from randomboost.weak_learners import small_tree
 
 X, y = load_wine(return_X_y=True)
@@ -108,6 +109,13 @@ def fitted(name, dtype="float64"):
     kind, parameters = _KINDS[name]
     model = getattr(randomboost, kind)(random_state=0, **parameters)
     return model.fit(X[TRAIN].astype(dtype), labels(name)[TRAIN])
+
+
+def own_scores(model, data):
+    """Return the scores of all classes, also where there are two."""
+    prepared = model.model_.inputs.scaled(data)
+    scores = model.model_.ensemble.scores(prepared, ThreadTeam(1))
+    return scores.T.astype(model.model_.inputs.dtype)
 
 
 def with_trees(change):

@@ -1,4 +1,4 @@
-"""The typer application: its commands with their options and help texts, and how errors end it.
+"""The typer application: its commands with their options and help texts.
 
 The work of a command is done in the module of its name, which is imported when the command runs,
 so that ``randomboost --help`` is quick.
@@ -6,56 +6,13 @@ so that ``randomboost --help`` is quick.
 
 from __future__ import annotations
 
-import os
-import sys
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from .. import __version__
 from . import options
-
-_EXPECTED = (ValueError, OSError, ImportError, MemoryError, LookupError)
-
-
-class OneLineErrors(TyperGroup):
-    """A group of commands that reports an error in one line and ends with an exit code."""
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command."""
-        if ctx.params.get("debug"):
-            return super().invoke(ctx)
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            _end("interrupted", options.INTERRUPTED)
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(options.CLOSED_PIPE) from None
-        except _EXPECTED as error:
-            _end(_in_one_line(error), options.FAILED)
-        except RuntimeError as error:  # typer also exits by one
-            if isinstance(error, typer.Exit | typer.Abort):
-                raise
-            _end(_in_one_line(error), options.FAILED)
-
-
-def _in_one_line(error: BaseException) -> str:
-    text = " ".join(str(error).split())
-    if isinstance(error, OSError) and error.strerror:
-        text = error.strerror + (f": {error.filename}" if error.filename else "")
-    if isinstance(error, MemoryError):
-        return f"not enough memory {text}".rstrip()
-    if isinstance(error, LookupError) or not text:
-        return f"{type(error).__name__}: {text} (randomboost --debug ... shows the traceback)"
-    return text
-
-
-def _end(text: str, code: int) -> None:
-    print(f"randomboost: {text}", file=sys.stderr)
-    raise typer.Exit(code) from None
-
+from .failures import OneLineErrors
 
 app = typer.Typer(
     cls=OneLineErrors,
@@ -63,7 +20,6 @@ app = typer.Typer(
     "compare with other libraries.",
     epilog="Example: randomboost train flowers.csv --target species --out flowers.rboost",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["--help", "-h"]},
@@ -98,16 +54,22 @@ def train_command(
         typer.Option(
             "--model",
             "-m",
+            metavar="NAME",
+            autocompletion=options.model_names,
             help="randomboost (boosted trees), rank or proj (the methods of the paper), rank-paper "
             "or proj-paper (in its exact setting), adaboost (two classes), ecc, mh, mo or "
             "multiboost.",
         ),
     ] = "randomboost",
-    out: Annotated[str, typer.Option("--out", "-o", help="Model file to write.")] = "model.rboost",
+    out: Annotated[
+        str, typer.Option("--out", "-o", metavar="FILE", help="Model file to write.")
+    ] = "model.rboost",
     settings: Annotated[
         list[str],
         typer.Option(
-            "--set", help="Parameter of the model, such as n_estimators=2000 (repeatable)."
+            "--set",
+            metavar="NAME=VALUE",
+            help="Parameter of the model, such as n_estimators=2000 (repeatable).",
         ),
     ] = [],  # noqa: B006 (typer's way)
     cv: Annotated[
@@ -133,27 +95,55 @@ def train_command(
     keep: options.Keep = [],  # noqa: B006
     drop: options.Drop = [],  # noqa: B006
     category: options.Category = [],  # noqa: B006
+    columns: Annotated[
+        bool,
+        typer.Option("--columns", help="Only show how every column is read; nothing is trained."),
+    ] = False,
+    save_columns: Annotated[
+        str | None,
+        typer.Option(
+            "--save-columns",
+            metavar="FILE",
+            help="Write how every column is read to this file (.csv, .json), to be edited.",
+        ),
+    ] = None,
+    columns_file: options.ColumnsFile = None,
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Train a model on a table and save it.
 
     Numbers, categories, dates and missing values are detected, and the use of each column is
-    reported. During the fit the rounds so far are saved in OUT.checkpoint, from which --resume
-    continues.
+    reported; --columns shows all of it. During the fit the rounds so far are saved in
+    OUT.checkpoint, from which --resume continues.
 
     Example: randomboost train flowers.csv --target species --test-size 0.2 --out flowers.rboost
     """
-    from .console import Terminal
+    from .console import make_terminal
+    from .data import read_training_table, show_decisions
     from .train import TrainingRun
 
     options.check_format(format)
+    if out == "-":
+        raise typer.BadParameter("a model is not text: pass a file", param_hint="--out")
     if cv == 1:
         raise typer.BadParameter("cross-validation needs at least 2 folds", param_hint="--cv")
     if test_size >= 1:
         raise typer.BadParameter("the fraction must be below 1", param_hint="--test-size")
+    terminal = make_terminal(quiet=quiet, as_json=as_json)
+    reading: dict[str, Any] = {
+        "format": format,
+        "header": not no_header,
+        "keep": keep,
+        "drop": drop,
+        "categories": category,
+        "columns_file": columns_file,
+    }
+    if columns:
+        show_decisions(terminal, read_training_table(data, target, **reading), save_columns)
+        return
     run = TrainingRun(
-        Terminal(quiet=quiet, as_json=as_json),
+        terminal,
         out=out,
         model=model,
         settings=settings,
@@ -165,15 +155,7 @@ def train_command(
         resume=resume,
         force=force,
     )
-    run.read(
-        data,
-        target,
-        format=format,
-        header=not no_header,
-        keep=keep,
-        drop=drop,
-        categories=category,
-    )
+    run.read(data, target, save_columns, **reading)
     raise typer.Exit(run.run())
 
 
@@ -187,19 +169,32 @@ def predict_command(
     out: Annotated[
         str | None,
         typer.Option(
-            "--out", "-o", help="File to write (.csv, .csv.gz, .parquet).", show_default="stdout"
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="File to write (.csv, .csv.gz, .parquet, .jsonl), '-' for standard output.",
+            show_default="-",
         ),
     ] = None,
     copy: Annotated[
         list[str],
         typer.Option(
-            "--copy", help="Column to copy to the output, such as an identifier (repeatable)."
+            "--copy",
+            metavar="COLUMN",
+            help="Column to copy to the output, such as an identifier (repeatable).",
         ),
     ] = [],  # noqa: B006 (typer's way)
     format: options.Format = None,
     no_header: options.NoHeader = False,
     quiet: options.Quiet = False,
-    as_json: options.AsJson = False,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            help="Write predictions to standard output as JSON, one object per row; with --out, a "
+            "summary.",
+        ),
+    ] = False,
 ) -> None:
     """Predict the class of every row of a table, one line per row in the same order.
 
@@ -207,15 +202,20 @@ def predict_command(
 
     Example: randomboost predict flowers.rboost new.csv --proba -o predicted.csv
     """
-    from .console import Terminal
+    from .console import make_terminal
     from .predict import predict
 
     options.check_format(format)
-    if as_json and out is None:
-        raise typer.BadParameter("--json needs a file for the predictions", param_hint="--out")
-    terminal = Terminal(quiet=quiet, as_json=as_json)
+    terminal = make_terminal(quiet=quiet, as_json=as_json)
     predict(
-        terminal, model, data, out=out, proba=proba, copy=copy, format=format, header=not no_header
+        terminal,
+        model,
+        data,
+        out=None if out == "-" else out,
+        proba=proba,
+        copy=copy,
+        format=format,
+        header=not no_header,
     )
 
 
@@ -237,7 +237,7 @@ def evaluate_command(
 
     Example: randomboost evaluate flowers.rboost test.csv
     """
-    from .console import Terminal
+    from .console import make_terminal
     from .evaluate import evaluate
 
     options.check_format(format)
@@ -245,7 +245,7 @@ def evaluate_command(
         raise typer.BadParameter(
             "a report needs a file as data, not standard input", param_hint="--report"
         )
-    terminal = Terminal(quiet=quiet, as_json=as_json)
+    terminal = make_terminal(quiet=quiet, as_json=as_json)
     evaluate(
         terminal, model, data, target=target, report=report, format=format, header=not no_header
     )
@@ -283,6 +283,7 @@ def compare_command(
     keep: options.Keep = [],  # noqa: B006 (typer's way)
     drop: options.Drop = [],  # noqa: B006
     category: options.Category = [],  # noqa: B006
+    columns_file: options.ColumnsFile = None,
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -295,11 +296,11 @@ def compare_command(
     Example: randomboost compare flowers.csv --target species --report flowers.html
     """
     from .compare import ComparisonRun
-    from .console import Terminal
+    from .console import make_terminal
     from .data import read_training_table
 
     options.check_format(format)
-    terminal = Terminal(quiet=quiet, as_json=as_json)
+    terminal = make_terminal(quiet=quiet, as_json=as_json)
     table = read_training_table(
         data,
         target,
@@ -308,6 +309,7 @@ def compare_command(
         keep=keep,
         drop=drop,
         categories=category,
+        columns_file=columns_file,
     )
     run = ComparisonRun(
         terminal,
@@ -323,16 +325,21 @@ def compare_command(
 
 @app.command("info")
 def info_command(
-    model: options.ModelFile, quiet: options.Quiet = False, as_json: options.AsJson = False
+    model: options.ModelFile,
+    columns: Annotated[
+        bool, typer.Option("--columns", help="Show how every column of a table is read.")
+    ] = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Describe a model file: algorithm, classes, features, size, and how it was trained.
 
     Example: randomboost info flowers.rboost
     """
-    from .console import Terminal
+    from .console import make_terminal
     from .info import info
 
-    info(Terminal(quiet=quiet, as_json=as_json), model)
+    info(make_terminal(quiet=quiet, as_json=as_json), model, columns=columns)
 
 
 @app.command("export")
@@ -342,28 +349,68 @@ def export_command(
     c: Annotated[
         str | None, typer.Option("--c", help="C file to write, with a function predict.")
     ] = None,
+    js: Annotated[
+        str | None,
+        typer.Option(
+            "--js", help="JavaScript file to write; one that ends in .mjs is an ES module."
+        ),
+    ] = None,
     encoded: Annotated[
         bool,
         typer.Option(
             "--encoded",
-            help="Categories are passed as numbers; the number of each category is listed.",
+            help="ONNX and C take categories as numbers; the number of each category is listed.",
         ),
     ] = False,
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Export a model to ONNX, or to one C file without dependencies.
+    """Export a model to ONNX, or to one C or JavaScript file without dependencies.
 
-    The exported models take numbers; their inputs are listed in order.
+    The exported models take numbers, the one in JavaScript also categories; their inputs are
+    listed in order.
 
-    Example: randomboost export flowers.rboost --onnx flowers.onnx --c flowers.c --encoded
+    Example: randomboost export flowers.rboost --onnx flowers.onnx --c flowers.c --js flowers.js
     """
-    from .console import Terminal
+    from .console import make_terminal
     from .export import export
 
-    if onnx is None and c is None:
-        raise typer.BadParameter("pass at least one file to write", param_hint="--onnx or --c")
-    export(Terminal(quiet=quiet, as_json=as_json), model, onnx=onnx, c=c, encoded=encoded)
+    if onnx is None and c is None and js is None:
+        raise typer.BadParameter(
+            "pass at least one file to write", param_hint="--onnx, --c or --js"
+        )
+    terminal = make_terminal(quiet=quiet, as_json=as_json)
+    export(terminal, model, onnx=onnx, c=c, js=js, encoded=encoded)
+
+
+@app.command("warmup")
+def warmup_command(
+    model: Annotated[
+        list[str],
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="NAME",
+            autocompletion=options.model_names,
+            help="Model to prepare, as in train (repeatable).",
+            show_default="randomboost",
+        ),
+    ] = [],  # noqa: B006 (typer's way)
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Compile what train and predict need, once for a machine.
+
+    The first fit on a machine compiles kernels, which takes some seconds, and later ones load them
+    from a cache. This command fills the cache, for example in an image of a container, and says
+    where it is. The environment variable NUMBA_CACHE_DIR names another folder.
+
+    Example: randomboost warmup --model randomboost --model ecc
+    """
+    from .console import make_terminal
+    from .warmup import warm_up
+
+    warm_up(make_terminal(quiet=quiet, as_json=as_json), model or ["randomboost"])
 
 
 @app.command("sample")

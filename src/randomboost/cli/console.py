@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+
+from ..runtime import compiling
 
 
 class Terminal:
@@ -69,6 +72,25 @@ class Terminal:
             return
         for part in shown:
             self.output.print(part, markup=False, soft_wrap=isinstance(part, str))
+
+
+def make_terminal(*, quiet: bool, as_json: bool) -> Terminal:
+    """Return the output of a command; ``--quiet`` also silences warnings and the compiler.
+
+    Parameters
+    ----------
+    quiet, as_json : bool
+        As in `Terminal`.
+
+    Returns
+    -------
+    Terminal
+        The output.
+    """
+    compiling.announced = not quiet
+    if quiet:
+        warnings.simplefilter("ignore")  # until the command ends
+    return Terminal(quiet=quiet, as_json=as_json)
 
 
 def _plain(value: Any) -> Any:

@@ -11,18 +11,34 @@ from rich.table import Table
 
 from ..reading import (
     Column,
+    Decision,
     LeftOut,
     choose_columns,
     class_labels,
+    decisions_text,
     feature_table,
+    features_of,
+    find_leaks,
     find_target,
     label_strings,
+    left_out_of,
+    read_overrides,
     read_table,
 )
 from ..reading.columns import KINDS
+from ..reading.decisions import TARGET
+from ..reading.words import means_no_value
+from ..runtime.writing import whole_file
 from .console import Terminal, first_names, plain_table
+from .outputs import check_writable
 
-_USED_AS = {"flag": "yes/no, as 1 and 0", "date": "date, as days", "category": "category"}
+_USED_AS = {
+    "flag": "yes/no, as 1 and 0",
+    "date": "date, as days",
+    "duration": "duration, as seconds",
+}
+_HEADINGS = ("column", "read as", "missing", "converted", "examples", "note")
+_MOST_REMARKS = 12  # on columns; --columns shows all
 
 
 @dataclass
@@ -39,10 +55,8 @@ class TrainingTable:
         Path or name of the data.
     target : str
         Name of the target column.
-    columns : list of Column
-        The features.
-    left_out : list of LeftOut
-        The other columns.
+    decisions : list of Decision
+        What was decided about every column.
     remarks : list of str
         Remarks on how the data was read.
     """
@@ -51,9 +65,18 @@ class TrainingTable:
     y: Any
     name: str
     target: str
-    columns: list[Column]
-    left_out: list[LeftOut]
+    decisions: list[Decision]
     remarks: list[str]
+
+    @property
+    def columns(self) -> list[Column]:
+        """The features."""
+        return features_of(self.decisions)
+
+    @property
+    def left_out(self) -> list[LeftOut]:
+        """The columns that are neither features nor the target."""
+        return left_out_of(self.decisions)
 
     def present(self, terminal: Terminal) -> None:
         """Print the number of rows, the use of the columns, and the remarks."""
@@ -100,6 +123,7 @@ def read_training_table(
     keep: Collection[str] = (),
     drop: Collection[str] = (),
     categories: Collection[str] = (),
+    columns_file: str | None = None,
 ) -> TrainingTable:
     """Read a table and choose its features.
 
@@ -115,27 +139,139 @@ def read_training_table(
         Whether the first row of a CSV file has the names.
     keep, drop, categories : collection of str
         See `randomboost.reading.choose_columns`.
+    columns_file : str or None
+        File with decisions about columns.
 
     Returns
     -------
     TrainingTable
         The data.
     """
+    overrides = {} if columns_file is None else read_overrides(columns_file)
+    targets = [name for name, each in overrides.items() if each.read_as == TARGET]
+    if target is None and len(targets) == 1:
+        target = targets[0]
     table = read_table(path, format=format, header=header)
     frame = table.frame
     name = find_target(list(frame.columns), target)
-    known = label_strings(frame[name]).notna()
+    if any(other != name for other in targets):
+        raise ValueError(f"{columns_file} has a target other than {name!r}: correct its read_as")
+    overrides.pop(name, None)
+    if len(frame.columns) == 1:
+        raise ValueError(
+            f"{table.name} has no column but the target {name!r}: nothing to learn from"
+        )
+    labels = label_strings(frame[name])
+    # before rows without a target are removed: numbers of rows would not look like it without them
+    decisions = choose_columns(
+        frame.drop(columns=name),
+        keep=keep,
+        drop=drop,
+        categories=categories,
+        overrides=overrides,
+    )
+    known = labels.notna()
     remarks = list(table.remarks)
+    if not known.any():
+        raise ValueError(
+            f"the target {name!r} is missing in every row: pass another column with --target"
+        )
     if not known.all():
         remarks.append(without_target((~known).sum()))
         frame = frame[known].reset_index(drop=True)
-    if not len(frame):
-        raise ValueError(f"the target {name!r} is missing in every row")
     y = class_labels(frame[name])
-    features = frame.drop(columns=name)
-    columns, left_out = choose_columns(features, keep=keep, drop=drop, categories=categories)
-    X = feature_table(features, columns)
-    return TrainingTable(X, y, table.name, name, columns, left_out, remarks)
+    remarks += _odd_classes(labels[known])
+    X = feature_table(frame, features_of(decisions))
+    notes = {leak.name: leak.note for leak in find_leaks(X, y)}
+    decisions = [one.with_note(notes[one.name]) if one.name in notes else one for one in decisions]
+    examples = tuple(str(label) for label in labels[known].unique()[:3])
+    of_target = Decision(
+        name, TARGET, None, int((~known).sum()), "", examples, f"{len(np.unique(y))} classes"
+    )
+    remarks += _column_remarks(decisions)
+    place = list(table.frame.columns).index(name)
+    decisions.insert(place, of_target)
+    return TrainingTable(X, y, table.name, name, decisions, remarks)
+
+
+def _odd_classes(labels: Any) -> list[str]:
+    """Return the remark on classes such as "unknown"."""
+    counts = labels.value_counts()
+    words = {word: count for word, count in counts.items() if means_no_value(word)}
+    return [
+        f"the target has the class {word!r} ({count} rows): leave these cells empty if they mean a "
+        "missing value"
+        for word, count in words.items()
+    ]
+
+
+def save_decisions(path: str, table: TrainingTable) -> None:
+    """Write the decisions about the columns to a file.
+
+    Parameters
+    ----------
+    path : str
+        The file: JSON if it ends in .json, else CSV.
+    table : TrainingTable
+        The data.
+    """
+    check_writable(path)
+    with whole_file(path) as draft:
+        draft.write_text(decisions_text(table.decisions, path), encoding="utf-8")
+
+
+def show_decisions(terminal: Terminal, table: TrainingTable, path: str | None) -> None:
+    """Print the decisions about the columns, and write them to a file.
+
+    Parameters
+    ----------
+    terminal : Terminal
+        Where to print.
+    table : TrainingTable
+        The data.
+    path : str or None
+        The file.
+    """
+    if path is not None:
+        save_decisions(path, table)
+    lines = [decision.as_dict() for decision in table.decisions]
+    terminal.result({"data": table.name, "columns": lines}, decision_table(lines))
+
+
+def decision_table(lines: list[dict[str, Any]]) -> Table:
+    """Return the table with the decision about every column.
+
+    Parameters
+    ----------
+    lines : list of dict
+        The decisions as `Decision.as_dict` gives them; entries may be omitted.
+
+    Returns
+    -------
+    Table
+        The table.
+    """
+    known = {key.replace("_", " ") for line in lines for key in line}
+    headings = [heading for heading in _HEADINGS if heading in known]
+    table = plain_table(*headings)
+    for heading, column in zip(headings, table.columns, strict=True):
+        column.justify = "right" if heading == "missing" else "left"
+    for line in lines:
+        table.add_row(*(str(line.get(heading.replace(" ", "_"), "")) for heading in headings))
+    return table
+
+
+def _column_remarks(decisions: list[Decision]) -> list[str]:
+    """Return a remark on every feature with converted cells or something to check."""
+    found = [
+        f"column {one.name!r}: {'; '.join(filter(None, (one.converted, one.note)))}"
+        for one in decisions
+        if one.column is not None and (one.converted or one.note)
+    ]
+    if len(found) <= _MOST_REMARKS:
+        return found
+    more = f"{len(found) - _MOST_REMARKS} more columns were converted: --columns shows all"
+    return [*found[:_MOST_REMARKS], more]
 
 
 def without_target(n_rows: int) -> str:

@@ -11,13 +11,14 @@ from rich.table import Table
 from ..compare.entrants import classifier_of
 from ..compare.scores import Scores, score
 from ..reading import (
+    Column,
     DataError,
     Rows,
     feature_table,
     find_target,
-    label_strings,
     open_rows,
     read_table,
+    target_strings,
 )
 from ..runtime.units import format_bytes
 from .console import Terminal, plain_table
@@ -79,13 +80,11 @@ def evaluate(
 def _scored(saved: SavedModel, rows: Rows, target: str) -> tuple[Scores, int, list[str]]:
     """Return the scores, the number of rows without a target, and the unused columns."""
     columns, extra = saved.matched(rows, target)
-    wanted = {target}
-    text, numbers = (set(), wanted) if saved.has_numbers_for_classes else (wanted, set())
     truth: list[str] = []
     predicted: list[str] = []
     found, n_without = [], 0
-    for frame, features in saved.chunks(rows, columns, text, numbers):
-        strings = label_strings(frame[target])
+    for frame, features in saved.chunks(rows, columns, [target]):
+        strings = target_strings(frame[target], numeric=saved.has_numbers_for_classes)
         known = strings.notna().to_numpy()
         n_without += int((~known).sum())
         if known.any():
@@ -123,15 +122,15 @@ def _write_report(
     from ..report import write_training_report
 
     table = read_table(path, format=format, header=header)
-    strings = label_strings(table.frame[target])
+    strings = target_strings(table.frame[target], numeric=saved.has_numbers_for_classes)
     labels: dict[str | None, Any] = {str(label): label for label in saved.classes}
     known = strings.isin(set(labels)).to_numpy()
     if not known.any():
         raise DataError(f"{path} has no row with a class that the model knows")
     frame = table.frame[known].reset_index(drop=True)
-    X: Any
     if saved.columns is None:
-        X = frame.drop(columns=target).to_numpy(np.float64)
+        names = [name for name in frame.columns if name != target]
+        X = feature_table(frame, [Column(name, "number") for name in names]).to_numpy()
     else:
         X = feature_table(frame, saved.columns)
     classifier = classifier_of(saved.model)

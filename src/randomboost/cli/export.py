@@ -1,4 +1,4 @@
-"""``randomboost export``: models as ONNX and C files, and a list of their inputs."""
+"""``randomboost export``: models as ONNX, C and JavaScript files, and a list of their inputs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,15 @@ from .saved import SavedModel
 
 
 def export(
-    terminal: Terminal, path: str, *, onnx: str | None, c: str | None, encoded: bool
+    terminal: Terminal,
+    path: str,
+    *,
+    onnx: str | None,
+    c: str | None,
+    js: str | None,
+    encoded: bool,
 ) -> None:
-    """Write a model as ONNX, as C, or both.
+    """Write a model as ONNX, C or JavaScript.
 
     Parameters
     ----------
@@ -27,18 +33,20 @@ def export(
         Where to print messages.
     path : str
         The model file.
-    onnx, c : str or None
-        The files to write.
+    onnx, c, js : str or None
+        The files to write; a JavaScript file that ends in ``.mjs`` is an ES module.
     encoded : bool
-        Whether the exported model takes categories as numbers.
+        Whether the models in ONNX and C take categories as numbers; the one in JavaScript takes
+        the categories themselves.
     """
     saved = SavedModel(path)
-    inputs = _inputs(saved)
+    numbered = onnx is not None or c is not None
+    inputs = _inputs(saved) if numbered else _columns(saved)
     categorical = list(dict.fromkeys(e["column"] for e in inputs if "categories" in e))
-    if categorical and not encoded:
+    if categorical and not encoded and numbered:
         raise DataError(
-            f"the model has categorical columns ({first_names(categorical)}) and an exported model "
-            "takes only numbers: pass --encoded, which lists the number of each category"
+            f"the model has categorical columns ({first_names(categorical)}) and a model in ONNX "
+            "or C takes only numbers: pass --encoded, which lists the number of each category"
         )
     classifier = classifier_of(saved.model)
     written = {}
@@ -56,11 +64,32 @@ def export(
         with whole_file(c) as draft:
             draft.write_text(text, encoding="utf-8")
         written["c"] = c
+    if js is not None:
+        from ..export.javascript import to_js
+
+        text = to_js(saved.model, module=js.endswith(".mjs"))
+        with whole_file(js) as draft:
+            draft.write_text(text, encoding="utf-8")
+        written["js"] = js
     terminal.show(_table(inputs))
     for file in written.values():
         terminal.message(f"{file}: {format_bytes(Path(file).stat().st_size)}")
     if terminal.as_json:
         terminal.result({**written, "inputs": inputs})
+
+
+def _columns(saved: SavedModel) -> list[dict[str, Any]]:
+    """Return name, kind and categories of every column of the input."""
+    if saved.columns is None:
+        return _inputs(saved)
+    books = {} if saved.encoding is None else saved.encoding.codebooks
+    found: list[dict[str, Any]] = []
+    for place, column in enumerate(saved.columns):
+        entry: dict[str, Any] = {"name": column.name, "column": column.name, "kind": column.kind}
+        if place in books:
+            entry["categories"] = [str(level) for level in books[place].levels]
+        found.append(entry)
+    return found
 
 
 def _inputs(saved: SavedModel) -> list[dict[str, Any]]:
@@ -86,6 +115,7 @@ def _inputs(saved: SavedModel) -> list[dict[str, Any]]:
 
 
 def _table(inputs: list[dict[str, Any]], most: int = 40) -> Table:
+    """Return the inputs; categories with their numbers where they are passed as such."""
     table = plain_table("input", "name", "value", "if missing")
     for column in table.columns[1:]:
         column.justify = "left"
@@ -93,8 +123,10 @@ def _table(inputs: list[dict[str, Any]], most: int = 40) -> Table:
     for place, entry in enumerate(inputs[:most]):
         value = kinds.get(entry["kind"], entry["kind"])
         if "categories" in entry:
-            numbers = [f"{name} {number:g}" for name, number in entry["categories"].items()]
-            value = first_names(numbers, 12)
+            names = entry["categories"]
+            if isinstance(names, dict):
+                names = [f"{name} {number:g}" for name, number in names.items()]
+            value = first_names(names, 12)
         gap = f"{entry['missing']:g}" if "missing" in entry else ""
         table.add_row(str(place), entry["name"], value, gap)
     if len(inputs) > most:

@@ -8,9 +8,10 @@ from typing import Any
 from .. import files
 from ..runtime.units import format_bytes, format_seconds
 from .console import Terminal, first_names, plain_table
+from .data import decision_table
 
 
-def info(terminal: Terminal, path: str) -> None:
+def info(terminal: Terminal, path: str, *, columns: bool = False) -> None:
     """Print the description of a model file.
 
     Parameters
@@ -19,10 +20,18 @@ def info(terminal: Terminal, path: str) -> None:
         Where to print.
     path : str
         The model file.
+    columns : bool
+        Print how its columns are read instead.
     """
     if Path(path).is_dir():
         raise ValueError(f"{path} is a folder: pass a model file")
     found = files.describe(path)
+    if columns:
+        lines = found["notes"].get("decisions")
+        if lines is None:
+            raise ValueError(f"{path} was not written by randomboost train: it has no such table")
+        terminal.result({"file": path, "columns": lines}, decision_table(lines))
+        return
     table = plain_table("", "")
     table.show_header = False
     table.columns[1].justify = "left"

@@ -38,7 +38,7 @@ def make_model(name: str, settings: Sequence[str] = (), **parameters: Any) -> An
         model = own_model(name).make()
     except UnknownModelError as error:
         raise typer.BadParameter(str(error), param_hint="--model") from error
-    model.set_params(**_parsed(model, settings), **parameters)
+    model.set_params(**_parsed(name, model, settings), **parameters)
     try:
         check_parameters(model)
     except ValueError as error:
@@ -46,7 +46,7 @@ def make_model(name: str, settings: Sequence[str] = (), **parameters: Any) -> An
     return model
 
 
-def _parsed(model: Any, settings: Sequence[str]) -> dict[str, Any]:
+def _parsed(model_name: str, model: Any, settings: Sequence[str]) -> dict[str, Any]:
     constraints = constraints_of(model)
     known = [name for name in model.get_params() if name not in _OTHER_OPTION]
     found = {}
@@ -60,8 +60,7 @@ def _parsed(model: Any, settings: Sequence[str]) -> dict[str, Any]:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=4, cutoff=0.4) or sorted(known)
             raise typer.BadParameter(
-                f"{type(model).__name__} has no parameter {name!r}; similar names: "
-                f"{', '.join(near)}",
+                f"{model_name} has no parameter {name!r}; similar names: {', '.join(near)}",
                 param_hint="--set",
             )
         found[name] = _value(text.strip(), constraints.get(name, []))

@@ -10,6 +10,42 @@ from ..reading.sources import FORMATS
 
 DONE, FAILED, INTERRUPTED, CLOSED_PIPE = 0, 1, 130, 141
 
+_MODELS = ("randomboost", "rank", "rank-paper", "proj", "proj-paper", "adaboost", "ecc", "mh", "mo",
+           "multiboost")  # fmt: skip
+
+
+def model_names(incomplete: str) -> list[str]:
+    """Return the names of models that begin with a text, for the completion in a shell.
+
+    Parameters
+    ----------
+    incomplete : str
+        The text.
+
+    Returns
+    -------
+    list of str
+        The names.
+    """
+    return [name for name in _MODELS if name.startswith(incomplete)]
+
+
+def format_names(incomplete: str) -> list[str]:
+    """Return the formats that begin with a text, for the completion in a shell.
+
+    Parameters
+    ----------
+    incomplete : str
+        The text.
+
+    Returns
+    -------
+    list of str
+        The formats.
+    """
+    return [name for name in FORMATS if name.startswith(incomplete)]
+
+
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only results and errors.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Data = Annotated[
@@ -27,6 +63,7 @@ Target = Annotated[
     typer.Option(
         "--target",
         "-t",
+        metavar="COLUMN",
         help="Column with the classes: its name, or its number counted from 1 (-1 is the last). "
         "By default the column named target, class or label.",
         show_default=False,
@@ -34,22 +71,51 @@ Target = Annotated[
 ]
 Format = Annotated[
     str | None,
-    typer.Option("--format", help=f"File format: {', '.join(FORMATS)}.", show_default="detected"),
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        autocompletion=format_names,
+        help=f"File format: {', '.join(FORMATS)}.",
+        show_default="detected",
+    ),
 ]
 NoHeader = Annotated[
     bool, typer.Option("--no-header", help="The first row of a CSV file is data, not names.")
 ]
 Keep = Annotated[
     list[str],
-    typer.Option("--keep", help="Use this column even if it looks useless (repeatable)."),
+    typer.Option(
+        "--keep", metavar="COLUMN", help="Use this column even if it looks useless (repeatable)."
+    ),
 ]
-Drop = Annotated[list[str], typer.Option("--drop", help="Ignore this column (repeatable).")]
+Drop = Annotated[
+    list[str], typer.Option("--drop", metavar="COLUMN", help="Ignore this column (repeatable).")
+]
 Category = Annotated[
     list[str],
-    typer.Option("--category", help="Treat this column of numbers as categories (repeatable)."),
+    typer.Option(
+        "--category",
+        metavar="COLUMN",
+        help="Treat this column of numbers as categories (repeatable).",
+    ),
 ]
-Report = Annotated[str | None, typer.Option("--report", help="Write an HTML report to this file.")]
-Seed = Annotated[int | None, typer.Option("--seed", help="Random seed.", show_default="random")]
+ColumnsFile = Annotated[
+    str | None,
+    typer.Option(
+        "--columns-file",
+        metavar="FILE",
+        help="Read columns as this file says, which train --save-columns writes.",
+        show_default=False,
+    ),
+]
+Report = Annotated[
+    str | None,
+    typer.Option("--report", metavar="FILE", help="Write an HTML report to this file."),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", metavar="NUMBER", help="Random seed.", show_default="random"),
+]
 
 
 def check_format(name: str | None) -> None:

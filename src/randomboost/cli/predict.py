@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import json
 import sys
 import time
 from collections import Counter
@@ -17,7 +18,10 @@ from ..reading import DataError, Rows, label_strings, open_rows
 from ..runtime.units import format_seconds
 from ..runtime.writing import whole_file
 from .console import Terminal, first_names
+from .outputs import check_writable
 from .saved import SavedModel, unused_columns
+
+_PROBABILITY = "probability_"
 
 
 def predict(
@@ -59,9 +63,9 @@ def predict(
             terminal.message(remark)
         names = [*copy, "prediction"]
         if proba:
-            names += [f"probability_{label}" for label in saved.classes]
-        with _open_output(out, names) as output:
-            for frame, features in saved.chunks(rows, columns, set(copy), set()):
+            names += [f"{_PROBABILITY}{label}" for label in saved.classes]
+        with _open_output(out, names, lines=terminal.as_json) as output:
+            for frame, features in saved.chunks(rows, columns, copy):
                 labels = saved.model.predict(features)
                 parts = [label_strings(frame[name]) for name in copy]
                 parts.append(labels)
@@ -78,7 +82,7 @@ def predict(
     if out is not None:
         by_class = first_names([f"{label} {counts[str(label)]}" for label in saved.classes], 10)
         terminal.message(f"{out}: {n_rows} rows in {format_seconds(seconds)} ({by_class})")
-    if terminal.as_json:
+    if terminal.as_json and out is not None:
         terminal.result(
             {
                 "out": out,
@@ -94,9 +98,8 @@ def predict(
 def _check_output(out: str | None, *inputs: str) -> None:
     if out is None:
         return
+    check_writable(out)
     path = Path(out)
-    if path.is_dir() or not path.parent.is_dir():
-        raise DataError(f"cannot write {out}: it is a folder, or its folder does not exist")
     if any(path.exists() and Path(name).exists() and path.samefile(name) for name in inputs):
         raise DataError(f"the predictions cannot replace {out}, which is an input")
 
@@ -128,6 +131,34 @@ class _CsvOutput:
     def write(self, columns: list[Any]) -> None:
         """Write rows, given as columns."""
         self._rows.writerows(zip(*(column.tolist() for column in columns), strict=True))
+
+
+class _JsonOutput:
+    """Rows as JSON objects, one a line.
+
+    Parameters
+    ----------
+    stream : text file
+        Where to write them.
+    names : list of str
+        Names of the columns; those of the probabilities are the keys of one object.
+    """
+
+    def __init__(self, stream: Any, names: list[str]) -> None:
+        self._stream = stream
+        self._names = names
+
+    def write(self, columns: list[Any]) -> None:
+        """Write rows, given as columns."""
+        for row in zip(*(column.tolist() for column in columns), strict=True):
+            entry: dict[str, Any] = {}
+            for name, value in zip(self._names, row, strict=True):
+                if isinstance(value, float) and name.startswith(_PROBABILITY):
+                    group = entry.setdefault("probabilities", {})
+                    group[name.removeprefix(_PROBABILITY)] = value
+                else:
+                    entry[name] = value
+            self._stream.write(json.dumps(entry, ensure_ascii=False) + "\n")
 
 
 class _ParquetOutput:
@@ -163,26 +194,29 @@ class _ParquetOutput:
 
 
 @contextmanager
-def _open_output(path: str | None, names: list[str]) -> Iterator[Any]:
+def _open_output(path: str | None, names: list[str], *, lines: bool) -> Iterator[Any]:
     """Open standard output, or a file that appears only when it is complete.
 
     Parameters
     ----------
     path : str or None
-        A file: Parquet if it ends in .parquet or .pq, else CSV, compressed if it ends in .gz;
-        None for standard output.
+        A file: Parquet if it ends in .parquet or .pq, JSON lines if it ends in .jsonl, else CSV,
+        compressed if it ends in .gz; None for standard output.
     names : list of str
         Names of the columns.
+    lines : bool
+        Whether standard output gets JSON lines instead of CSV.
 
     Yields
     ------
-    _CsvOutput or _ParquetOutput
+    _CsvOutput or _JsonOutput or _ParquetOutput
         Takes the rows.
     """
     if path is None:
-        yield _CsvOutput(sys.stdout, names)
+        yield (_JsonOutput if lines else _CsvOutput)(sys.stdout, names)
         sys.stdout.flush()
         return
+    text = _JsonOutput if path.removesuffix(".gz").endswith(".jsonl") else _CsvOutput
     with whole_file(path) as name:
         if path.endswith((".parquet", ".pq")):
             output = _ParquetOutput(str(name), names)
@@ -192,7 +226,7 @@ def _open_output(path: str | None, names: list[str]) -> Iterator[Any]:
                 output.close()
         elif path.endswith(".gz"):
             with gzip.open(name, "wb") as packed, io.TextIOWrapper(packed, "utf-8") as stream:
-                yield _CsvOutput(stream, names)
+                yield text(stream, names)
         else:
             with open(name, "w", encoding="utf-8", newline="") as stream:
-                yield _CsvOutput(stream, names)
+                yield text(stream, names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from .. import files
 from ..compare.entrants import classifier_of
 from ..preprocessing.encoding import TableEncoding
-from ..reading import Column, DataError, Rows, feature_table
+from ..reading import Account, Column, DataError, Rows, feature_table
 from .console import first_names
 
 _LIBSVM_NAME = re.compile(r"f\d+")
@@ -40,6 +40,7 @@ class SavedModel:
         self.columns = self._columns(notes)
         self.classes = classifier_of(self.model).classes_
         self.unknown: Counter[str] = Counter()  # cells with an unknown category
+        self._account: Account | None = None
         prepared = isinstance(self.model, Pipeline)
         encoding = self._first.encoding_ if prepared else self._first.model_.inputs.encoding
         self.encoding: TableEncoding | None = encoding
@@ -49,7 +50,7 @@ class SavedModel:
     def _columns(self, notes: dict[str, Any]) -> list[Column] | None:
         """Return the columns that `train` noted in the file, or else the feature names."""
         if isinstance(notes.get("columns"), list):
-            return [Column(str(entry["name"]), str(entry["kind"])) for entry in notes["columns"]]
+            return [Column.from_dict(entry) for entry in notes["columns"]]
         names = getattr(self._first, "feature_names_in_", None)
         if names is None:
             return None
@@ -96,7 +97,7 @@ class SavedModel:
         return columns, [name for name in rows.names or () if name not in wanted]
 
     def chunks(
-        self, rows: Rows, columns: list[Column], text: set[str], numbers: set[str]
+        self, rows: Rows, columns: list[Column], further: Collection[str]
     ) -> Iterator[tuple[Any, Any]]:
         """Yield some rows at a time, as read and as features.
 
@@ -106,7 +107,7 @@ class SavedModel:
             The table.
         columns : list of Column
             The features in it.
-        text, numbers : set of str
+        further : collection of str
             Further columns to read.
 
         Yields
@@ -114,15 +115,15 @@ class SavedModel:
         tuple of (DataFrame, DataFrame or ndarray)
             The rows, and their features.
         """
-        numbers = numbers | {column.name for column in columns if column.kind == "number"}
-        text = text | {column.name for column in columns if column.kind != "number"}
+        self._account = Account(rows.name)
         n_read = 0
-        for frame in rows.chunks(text, numbers):
+        for frame in rows.chunks({column.name for column in columns} | set(further)):
             if not len(frame):
                 continue
             frame.index += n_read  # messages count the rows of the whole file
             n_read += len(frame)
-            features = feature_table(frame, columns)
+            features = feature_table(frame, columns, self._account.add)
+            self._account.check()
             for name, known in self._known.items():
                 cells = features[name].dropna()
                 self.unknown[name] += int((~cells.isin(known)).sum())
@@ -130,7 +131,8 @@ class SavedModel:
 
     def remarks(self) -> list[str]:
         """Return remarks on the rows that were read."""
-        return [
+        found = [] if self._account is None else self._account.remarks()
+        return found + [
             f"column {name!r}: {count} cells have a category that was not in the training data "
             "and count as missing"
             for name, count in self.unknown.items()

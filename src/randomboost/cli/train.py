@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import secrets
 import time
 from collections.abc import Sequence
@@ -17,12 +16,14 @@ from .. import __version__, files
 from ..compare.entrants import classifier_of
 from ..compare.folds import hold_out, make_folds
 from ..compare.scores import Scores, score
+from ..reading import Decision
 from ..runtime.units import format_bytes, format_seconds
 from .console import Terminal
-from .data import TrainingTable, read_training_table
+from .data import TrainingTable, read_training_table, save_decisions
 from .fitting import Checkpoint, fit
 from .models import make_model
 from .options import DONE, INTERRUPTED
+from .outputs import check_writable
 
 _REPORT_SHARE = 0.2  # fraction of the rows that is held out for a report without --test-size
 
@@ -94,12 +95,7 @@ class TrainingRun:
     def _check_files(self, force: bool) -> None:
         """Check before the fit that the files can be written."""
         for path in [self.out, *([Path(self.report)] if self.report else [])]:
-            if path.is_dir():
-                raise ValueError(f"{path} is a folder: pass a file")
-            if not path.parent.is_dir():
-                raise ValueError(f"there is no folder {path.parent}: create it first")
-            if not os.access(path.parent, os.W_OK):
-                raise ValueError(f"cannot write to the folder {path.parent}")
+            check_writable(path)
         if self._checkpoint_path.exists():
             if force and not self.resume:
                 self._checkpoint_path.unlink()
@@ -120,9 +116,13 @@ class TrainingRun:
                 return kept
         return secrets.randbelow(2**31)
 
-    def read(self, path: str, target: str | None, **reading: Any) -> None:
+    def read(
+        self, path: str, target: str | None, save_columns: str | None = None, **reading: Any
+    ) -> None:
         """Read the data; the parameters are those of `read_training_table`."""
         self.data = read_training_table(path, target, **reading)
+        if save_columns is not None:
+            save_decisions(save_columns, self.data)
         self.data.present(self.terminal)
         self.train, self.test = np.arange(len(self.data.y)), np.arange(0)
         if self.test_size:
@@ -220,7 +220,7 @@ class TrainingRun:
             "seed": self.seed,
             "test_size": self.test_size,
             "target": self.data.target,
-            "columns": [[column.name, column.kind] for column in self.data.columns],
+            "columns": [column.as_dict() for column in self.data.columns],
             "data": digest.hexdigest(),
         }
 
@@ -236,7 +236,8 @@ class TrainingRun:
             "rows": len(self.train),
             "rows_held_out": len(self.test),
             "target": data.target,
-            "columns": [{"name": column.name, "kind": column.kind} for column in data.columns],
+            "columns": [column.as_dict() for column in data.columns],
+            "decisions": [_noted(decision) for decision in data.decisions],
             "left_out": [{"name": c.name, "reason": c.reason} for c in data.left_out],
             "remarks": data.remarks,
         }  # fmt: skip
@@ -289,6 +290,12 @@ class TrainingRun:
             notes=[*data.left_out_notes(), *(f"{remark}." for remark in data.remarks)],
         )
         self.terminal.message(f"report: {self.report}")
+
+
+def _noted(decision: Decision) -> dict[str, Any]:
+    """Return a decision without examples of the data, which a model file should not have."""
+    line = decision.as_dict()
+    return {key: value for key, value in line.items() if value != "" and key != "examples"}
 
 
 def _scored(model: Any, X: Any, y: Any) -> Scores:

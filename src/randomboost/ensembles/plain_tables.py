@@ -55,6 +55,10 @@ class TreeTable:
         Class of every entry.
     leaf_values : ndarray of float32 of shape (n_entries,) or None
         What every entry adds to the score of its class.
+    leaf_steps : ndarray of int16 of shape (n_entries,) or None
+        The same in units of the tree.
+    leaf_units : ndarray of float32 of shape (n_trees,) or None
+        The units.
     """
 
     starts: NDArray[np.int64]
@@ -66,6 +70,8 @@ class TreeTable:
     leaf_starts: NDArray[np.int64] | None = None
     leaf_classes: NDArray[np.int64] | None = None
     leaf_values: NDArray[np.float32] | None = None
+    leaf_steps: NDArray[np.int16] | None = None
+    leaf_units: NDArray[np.float32] | None = None
 
 
 @dataclass(frozen=True)

@@ -526,6 +526,8 @@ class SparseTrees(Ensemble):
             leaf_starts=self.leaf_starts.astype(np.int64),
             leaf_classes=self.classes.astype(np.int64),
             leaf_values=self.steps.astype(np.float32) * self.units[tree_of_entry],
+            leaf_steps=self.steps,
+            leaf_units=self.units,
         )
 
         def rows(numbers: NDArray[np.int64]) -> Any:

@@ -402,7 +402,6 @@ class BaseBoostingClassifier(FittedClassifier):
         history = History(
             getattr(self, "train_history_", {}) if before else {},
             before.n_rounds if before else 0,
-            schedule.tolerance,
         )
         if start is not None and len(start.classes) > len(self.model_.classes):
             history.forget_best()  # earlier rounds say nothing of the new classes

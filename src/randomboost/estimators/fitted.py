@@ -27,6 +27,7 @@ from ..preprocessing.frames import as_table
 from ..preprocessing.inputs import InputPreparation
 from ..preprocessing.labels import distinct_labels
 from ..runtime.parallel import ThreadTeam, resolve_threads
+from .notebook import fitted_html
 
 
 class FittedClassifier(ClassifierMixin, BaseEstimator):
@@ -434,6 +435,16 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
         from ..files import save
 
         save(self, path, dense=dense, notes=notes)
+
+    # What notebooks show: scikit-learn's diagram, which these two methods give, and our part.
+    def _repr_html_inner(self) -> str:
+        return super()._repr_html_inner() + fitted_html(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += fitted_html(self)
+        return bundle
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

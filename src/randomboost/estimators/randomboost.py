@@ -23,8 +23,6 @@ from .parameters import STOPPING, TABLE, Condition
 
 _FEW = 50  # samples below which no part is held out by default
 _ENOUGH = 1000  # samples that are held out, where that is no more than a fifth
-_WORTH_A_ROUND = 0.01  # share by which some rounds must lower the loss to be worth their cost
-_OVERTIME = 2.0  # rounds after that of the lowest loss still lower the error of a bag
 
 
 class RandomBoostClassifier(BaseBoostingClassifier):
@@ -265,8 +263,8 @@ class RandomBoostClassifier(BaseBoostingClassifier):
     def _schedule(self, data: TrainingData, early: bool) -> Schedule:
         if data.held is None:
             return super()._schedule(data, early)
-        patience = self.n_iter_no_change
-        return Schedule(self._max_rounds(data), patience, _OVERTIME, _WORTH_A_ROUND, False)
+        # further rounds lower the error of a bag, so that none is taken back
+        return Schedule(self._max_rounds(data), self.n_iter_no_change, keep_best=False)
 
     def _chosen(self, data: TrainingData) -> SketchSettings:
         """Return the settings for the size of the data."""

@@ -1,1 +1,1 @@
-"""Fitted models as programs of other languages: ONNX and C."""
+"""Fitted models as programs of other languages: ONNX, C and JavaScript."""

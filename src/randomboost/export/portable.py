@@ -1,4 +1,4 @@
-"""What a fitted model computes, as plain arrays: what the exports to ONNX and C start from.
+"""What a fitted model computes, as plain arrays: what all exports start from.
 
 Every model of the package works in the same steps: features are scaled, mixed into values (the
 same for all classes, or for every class its own), weak classifiers compare values with
@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..ensembles.plain_tables import PlainTables
 from ..estimators import CLASSIFIERS
 from ..preprocessing.categories import TablePreparation
+from ..preprocessing.encoding import Codebook
 from ..preprocessing.scaling import StandardScaling
 
 
@@ -35,6 +36,10 @@ class PortableModel:
     feature_names : list of str
         Names of the features, empty where they have none; a column of categories may give
         several, which are numbered.
+    column_names : list of str
+        Names of the columns of the input, numbered where they have none.
+    codebooks : dict of int to Codebook
+        The numbers of the categories of a column, by its position in the input.
     columns : list of int
         The column of the input that every feature comes from.
     categories : dict of str to dict
@@ -61,6 +66,8 @@ class PortableModel:
     kind: str
     classes: NDArray
     feature_names: list[str]
+    column_names: list[str]
+    codebooks: dict[int, Codebook]
     columns: list[int]
     categories: dict[str, dict[Any, float]]
     fill: NDArray | None
@@ -114,12 +121,14 @@ def portable(model: Any, *, encoded: bool = False) -> PortableModel:
             f"the model has columns of categories ({listed}): an export takes numbers only; pass "
             "encoded=True to export it with the numbers of the categories as its input"
         )
-    names = list(getattr(first, "feature_names_in_", []))
-    names = names if encoding is None else encoding.names(names)
+    given = list(getattr(first, "feature_names_in_", []))
+    names = given if encoding is None else encoding.names(given)
     return PortableModel(
         kind=type(model).__name__,
         classes=fitted.classes,
         feature_names=names,
+        column_names=given or [f"x{place}" for place in range(first.n_features_in_)],
+        codebooks=books,
         columns=list(range(fitted.n_features)) if encoding is None else encoding.sources.tolist(),
         categories={
             names[place] if names else str(place): each

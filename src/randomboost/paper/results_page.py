@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from ..report.html import LARGE, Drawing
 from . import figures, tables
 from .engine import Plan
 from .store import write_text
@@ -92,7 +94,8 @@ def write(plan: Plan, failed: dict[str, str] | None = None) -> Written:
         version=__version__,
         scores=(),
         facts={},
-        notes=[f"Left out: {name}. Needed: {form}." for name, form in _left_out(plan).items()],
+        notes=(),
+        left_out=_left_out(plan),
         command=command_of(plan),
         remark=plan.experiment.note,
         failed=failed or {},
@@ -100,7 +103,7 @@ def write(plan: Plan, failed: dict[str, str] | None = None) -> Written:
         counts=table.reached(),
         repeats=tables.repeats_note(table),
         shade=shade,
-        figures=_safe(drawn),
+        drawings=[_drawing(name, text) for name, text in drawn.items()],
         tables=_more_tables(tests, times, tables.exponents_markdown(results) if timed else ""),
     )
     write_text(folder / "page.html", html)
@@ -153,10 +156,11 @@ def _more_tables(tests: Any, times: str, exponents: str) -> dict[str, list[list[
     return {heading: table for heading, table in rows.items() if len(table) > 1}
 
 
-def _safe(drawn: dict[str, str]) -> dict[str, Any]:
-    from markupsafe import Markup
-
-    return {name: Markup(text) for name, text in drawn.items()}
+def _drawing(name: str, svg: str) -> Drawing:
+    """Return a figure for a page; its size is in points."""
+    width = float(re.search(r'width="([\d.]+)pt"', svg)[1])  # type: ignore[index]
+    described = svg.replace("<svg", f'<svg role="img" aria-label="{name}"', 1)
+    return Drawing(name, "", described, round(width), large=width > LARGE, whole_row=True)
 
 
 def _markdown(plan: Plan, table: tables.Table, tests: Any, results: tables.Results) -> str:

@@ -233,8 +233,7 @@ class CriticalDifferenceDisplay:
     @property
     def size(self) -> tuple[float, float]:
         """Return the width and height in inches that suit the number of models."""
-        rows = -(-len(self.comparison.names) // 2)
-        return 6.2, 0.95 + 0.24 * rows + 0.12 * len(self._bars())
+        return SIZE[0], 1.3 + 0.25 * len(self.comparison.names)
 
     @classmethod
     def from_errors(
@@ -268,10 +267,6 @@ class CriticalDifferenceDisplay:
         """
         return cls(compare(errors, names, method=method, alpha=alpha)).plot(ax=ax)
 
-    def _bars(self) -> list[tuple[float, float]]:
-        ranks = self.comparison.ranks
-        return [(ranks[group[0]], ranks[group[-1]]) for group in self.comparison.groups()]
-
     def plot(self, ax: Axes | None = None) -> CriticalDifferenceDisplay:
         """Draw the diagram.
 
@@ -287,56 +282,38 @@ class CriticalDifferenceDisplay:
         """
         ax = start(self, ax)
         ranks, n_models = self.comparison.ranks, len(self.comparison.names)
-        bars = self._bars()
-        first_row = 0.55 + 0.5 * len(bars)  # in rows of text below the axis of ranks
-        span = max(n_models - 1, 1)
-        left, right = 1 - 0.04 * span, n_models + 0.04 * span
-        ax.set(xlim=(1 - 0.62 * span, n_models + 0.62 * span))
-        ax.set_axis_off()
-        ax.plot([1, n_models], [0, 0], color=ink(), linewidth=1)
-        for rank in range(1, n_models + 1, -(-n_models // 12)):
-            ax.plot([rank, rank], [0, -0.18], color=ink(), linewidth=1)
-            ax.text(rank, -0.3, str(rank), ha="center", va="bottom", fontsize=9, color=ink())
         order = np.argsort(ranks, kind="stable")
+        places = np.arange(n_models)
         names = shorten_all(self.comparison.names)
-        half = -(-n_models // 2)
+        span = n_models - 0.8  # of the ranks; numbers and bars stand right of it
+        groups = self.comparison.groups()
+        ax.hlines(places, 1, ranks[order], color=FAINT, linewidth=1)
+        ax.plot(ranks[order], places, "o", color=color(0), markersize=6)
         for place, number in enumerate(order):
-            better = place < half
-            row = first_row + (place if better else n_models - 1 - place)
-            edge, side = (left, "right") if better else (right, "left")
-            ax.plot([ranks[number]] * 2 + [edge], [0, row, row], color=ink(), linewidth=0.9)
-            ax.plot(ranks[number], 0, "o", color=color(0), markersize=4, zorder=3)
-            label = [names[number], f"{ranks[number]:.2f}"]
-            ax.annotate(
-                " ".join(label if better else label[::-1]),
-                (edge, row),
-                xytext=(-4 if better else 4, 0),
-                textcoords="offset points",
-                ha=side,
-                va="center",
-                fontsize=9,
-                color=ink(),
+            text = f"{ranks[number]:.2f}"
+            right = n_models + 0.06 * span
+            ax.text(right, place, text, va="center", fontsize=9, color=ink())
+        row_of = {int(number): place for place, number in enumerate(order)}
+        for number, group in enumerate(groups):
+            rows = [row_of[member] for member in group]
+            ax.plot(
+                [n_models + (0.28 + 0.05 * number) * span] * 2,
+                [min(rows) - 0.3, max(rows) + 0.3],
+                color=color(1),
+                linewidth=3,
+                solid_capstyle="butt",
             )
-        for number, (low, high) in enumerate(bars):
-            height = 0.4 + 0.5 * number
-            ends = [low - 0.015 * span, high + 0.015 * span]
-            ax.plot(ends, [height] * 2, color=color(1), linewidth=3, solid_capstyle="butt")
-        top = -0.9
+        top = -0.6
         if self.comparison.critical_difference is not None:
-            width = self.comparison.critical_difference
-            ax.plot([1, 1 + width], [-1.3] * 2, "|-", color=ink(), linewidth=1.2, markersize=6)
-            text = f"critical difference {self.comparison.critical_difference:.2f}"
-            ax.text(1, -1.45, text, va="bottom", fontsize=9, color=ink())
-            top = -2.2
-        text = f"joined: no significant difference ({_TESTS[self.comparison.method]}"
-        ax.text(
-            (1 + n_models) / 2,
-            first_row + half - 0.3,
-            f"{text}, {100 * self.comparison.alpha:g}%)",
-            ha="center",
-            va="top",
-            fontsize=8.5,
-            color=ink(),
-        )
-        ax.set_ylim(first_row + half + 0.5, top)
+            width, top = self.comparison.critical_difference, -1.5
+            ax.plot([1, 1 + width], [-0.8] * 2, "|-", color=ink(), linewidth=1.2, markersize=6)
+            ax.text(1, -1.0, f"critical difference {width:.2f}", fontsize=9, color=ink())
+        width = (0.28 + 0.05 * len(groups)) * span
+        ax.set(xlim=(1 - 0.05 * span, n_models + width), ylim=(n_models - 0.4, top))
+        ax.set_yticks(places, [names[number] for number in order])
+        ax.set_xticks(range(1, n_models + 1, -(-n_models // 10)))
+        test = f"{_TESTS[self.comparison.method]}, {100 * self.comparison.alpha:g}%"
+        ax.set_xlabel(f"mean rank\nbars join models that do not differ\n({test})")
+        dress(ax, grid="x")
+        ax.spines["bottom"].set_bounds(1 - 0.05 * span, n_models)
         return self

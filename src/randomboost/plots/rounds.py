@@ -235,7 +235,7 @@ def staged(model: Any, X: Any, y: Any, metric: str) -> NDArray:
         return np.array([np.mean(np.asarray(labels) != y) for labels in model.staged_predict(X)])
     return np.array(
         [
-            log_loss(y, np.asarray(shares, dtype=np.float64), labels=model.classes_)
-            for shares in model.staged_predict_proba(X)
+            log_loss(y, shares / shares.sum(axis=1, keepdims=True), labels=model.classes_)
+            for shares in map(np.float64, model.staged_predict_proba(X))  # float32 sums to 1 +- eps
         ]
     )

@@ -25,6 +25,7 @@ _FOLDS = 5
 _FEW_LEVELS = 16  # up to which all samples of a level give its numbers, also for themselves
 _MANY_SAMPLES = 100  # samples a level from which on they do so for axes that are useful
 _AXES, _AXES_OF_FEW = 8, 3
+_LEVELS_AN_AXIS = 4  # of a column with few levels: more axes would be noise beside the first ones
 _SURE = 4.5  # about three standard errors, since every pair of samples counts twice
 _COPIES = 4.0  # of a row on average, from which on rows are no single observations
 
@@ -120,7 +121,8 @@ def _learn_column(
     sure = parts is None or _tells_classes(levels, labels, weight, parts)
     if n_levels < 2 or not sure:
         return _missing_or_not(numbers, n_levels)
-    scores = class_scores(levels, labels, weight, _AXES_OF_FEW if parts is None else _AXES)
+    n_axes = _AXES if parts is not None else min(_AXES_OF_FEW, -(-n_levels // _LEVELS_AN_AXIS))
+    scores = class_scores(levels, labels, weight, n_axes)
     values = _means(levels, scores[labels], weight, n_levels)
     useful = np.ones(scores.shape[1], dtype=bool)
     found, seen = values[levels], np.ones(len(levels), dtype=bool)

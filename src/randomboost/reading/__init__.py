@@ -3,22 +3,43 @@
 The command line reads its data with this package; the classifiers do not need it.
 """
 
-from .columns import Column, LeftOut, choose_columns, feature_table, label_strings
+from .account import Account
+from .choosing import choose_columns
+from .column_cells import feature_table, label_strings
+from .columns import Column, LeftOut
+from .decisions import (
+    Decision,
+    Override,
+    decisions_text,
+    features_of,
+    left_out_of,
+    read_overrides,
+)
 from .errors import DataError
+from .leaks import find_leaks
 from .rows import Rows, Table, open_rows, read_table
-from .target import class_labels, find_target
+from .target import class_labels, find_target, target_strings
 
 __all__ = [
+    "Account",
     "Column",
     "DataError",
+    "Decision",
     "LeftOut",
+    "Override",
     "Rows",
     "Table",
     "choose_columns",
     "class_labels",
+    "decisions_text",
     "feature_table",
+    "features_of",
+    "find_leaks",
     "find_target",
     "label_strings",
+    "left_out_of",
     "open_rows",
+    "read_overrides",
     "read_table",
+    "target_strings",
 ]

@@ -1,4 +1,4 @@
-"""CSV and similar text files: detection of encoding, separator and decimal sign, and reading.
+"""CSV and similar text files: detection of encoding and separator, and reading as text.
 
 The rows are read by pyarrow; a row with too few or too many cells is an error.
 """
@@ -8,18 +8,17 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from .errors import DataError
 from .sources import Source
 
-MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "?", "#N/A")
 _SEPARATORS = ",;\t|"
 _SAMPLE_ROWS = 200
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
-_DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+")
+_NAMED_SEPARATOR = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)  # Excel writes and reads it
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 _BLOCK = 1 << 23  # bytes that are parsed at once
 
@@ -34,19 +33,25 @@ class Dialect:
         Names of the columns.
     separator : str
         Character between cells.
-    decimal : str
-        "." or ",".
     encoding : str
         Encoding of the text.
     header : bool
         Whether the first row has the names.
+    skipped : int
+        Number of lines before it.
+    renamed : tuple of str
+        Names that differ from the file, because it has them more than once.
+    unnamed : str
+        "first" or "last": the column for which the header has no cell; "" if it has all.
     """
 
     names: tuple[str, ...]
     separator: str
-    decimal: str = "."
     encoding: str = "utf-8"
     header: bool = True
+    skipped: int = 0
+    renamed: tuple[str, ...] = ()
+    unnamed: str = ""
 
     @property
     def remarks(self) -> list[str]:
@@ -55,11 +60,61 @@ class Dialect:
         if self.separator != ",":
             name = {"\t": "tabs", " ": "spaces"}.get(self.separator, self.separator)
             found.append(f"cells are separated by {name}")
-        if self.decimal == ",":
-            found.append("numbers have decimal commas")
         if self.encoding != "utf-8":
             found.append(f"the encoding is {self.encoding}")
-        return found
+        if self.unnamed:
+            found.append(f"the {self.unnamed} column has no name in the header")
+        return found + renaming_remarks(self.renamed)
+
+
+def renaming_remarks(renamed: Sequence[str]) -> list[str]:
+    """Return the remark on columns of the same name.
+
+    Parameters
+    ----------
+    renamed : sequence of str
+        New names.
+
+    Returns
+    -------
+    list of str
+        The remark, or nothing if no column was renamed.
+    """
+    if not renamed:
+        return []
+    more = f" and {len(renamed) - 6} more" if len(renamed) > 6 else ""
+    return [f"several columns have the same name; renamed: {', '.join(renamed[:6])}{more}"]
+
+
+def unique_names(names: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Make names unique: the second "a" becomes "a_2".
+
+    Parameters
+    ----------
+    names : iterable of str
+        Names of columns.
+
+    Returns
+    -------
+    names : list of str
+        The names, all different.
+    renamed : list of str
+        Those that were changed.
+    """
+    given = list(names)
+    taken, seen = set(given), Counter[str]()
+    found, renamed = [], []
+    for name in given:
+        seen[name] += 1
+        if seen[name] > 1:
+            number = seen[name]
+            while f"{name}_{number}" in taken:
+                number += 1
+            name = f"{name}_{number}"
+            taken.add(name)
+            renamed.append(name)
+        found.append(name)
+    return found, renamed
 
 
 def find_dialect(source: Source, *, header: bool = True) -> Dialect:
@@ -78,16 +133,36 @@ def find_dialect(source: Source, *, header: bool = True) -> Dialect:
         The detected form.
     """
     encoding, text = _decoded(source)
-    separator = _find_separator(text)
+    named = _NAMED_SEPARATOR.match(text)
+    if named:
+        text = text[named.end() :]
+    separator = named[1] if named else _find_separator(text)
     rows = _sample_rows(text, separator)
     if not rows:
-        raise DataError(f"{source.name} has no rows")
-    names = _names(source.name, rows[0]) if header else _numbered(len(rows[0]))
-    dialect = Dialect(names, separator, encoding=encoding, header=header)
-    cells = [cell.strip() for row in rows[header:] for cell in row]
-    commas = separator != "," and any(map(_DECIMAL_COMMA.fullmatch, cells))
-    clear = commas and not any(map(_DECIMAL_POINT.fullmatch, cells))
-    return replace(dialect, decimal=",") if clear else dialect
+        raise DataError(f"{source.name} has no rows: is it the right file?")
+    unnamed = _unnamed(rows) if header else ""
+    if unnamed:
+        rows[0] = [*rows[0], ""] if unnamed == "last" else ["", *rows[0]]
+    names, renamed = _names(source.name, rows[0]) if header else (_numbered(len(rows[0])), [])
+    return Dialect(
+        tuple(names),
+        separator,
+        encoding,
+        header,
+        skipped=int(bool(named)),
+        renamed=tuple(renamed),
+        unnamed=unnamed,
+    )
+
+
+def _unnamed(rows: list[list[str]]) -> str:
+    """Return which column has no name if all rows have one cell more than the header.
+
+    Some programs end every row but the first with a separator; R writes names of the rows first.
+    """
+    if len(rows) < 2 or any(len(row) != len(rows[0]) + 1 for row in rows[1:]):
+        return ""
+    return "first" if any(row[-1].strip() for row in rows[1:]) else "last"
 
 
 def _decoded(source: Source) -> tuple[str, str]:
@@ -96,7 +171,9 @@ def _decoded(source: Source) -> tuple[str, str]:
     if beginning.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16", beginning[: len(beginning) // 2 * 2].decode("utf-16", errors="replace")
     if b"\x00" in beginning:
-        raise DataError(f"{source.name} is not a CSV file: it has binary data")
+        raise DataError(
+            f"{source.name} is not a CSV file: it has binary data; --format names another format"
+        )
     for cut in range(4):  # the beginning may end within a character
         try:
             return "utf-8", beginning[: len(beginning) - cut].decode("utf-8-sig")
@@ -136,35 +213,27 @@ def _find_separator(text: str) -> str:
     return found
 
 
-def _numbered(n_columns: int) -> tuple[str, ...]:
-    return tuple(f"column_{number}" for number in range(1, n_columns + 1))
+def _numbered(n_columns: int) -> list[str]:
+    return [f"column_{number}" for number in range(1, n_columns + 1)]
 
 
-def _names(file: str, row: list[str]) -> tuple[str, ...]:
-    names = [name.strip() or f"column_{number}" for number, name in enumerate(row, start=1)]
-    twice = sorted({name for name in names if names.count(name) > 1}) if names else []
+def _names(file: str, row: list[str]) -> tuple[list[str], list[str]]:
+    """Return the names of the columns, and those that were changed."""
     numbers = all(_NUMBER.fullmatch(name) for name in row)
     counted = row in ([str(i) for i in range(len(row))], [str(i + 1) for i in range(len(row))])
     if numbers and not counted:
         raise DataError(
             f"the first row of {file} has numbers instead of column names: pass --no-header"
         )
-    if twice:
-        raise DataError(f"{file} has more than one column named {twice[0]!r}: rename one")
-    return tuple(names)
+    return unique_names(
+        name.strip() or f"column_{number}" for number, name in enumerate(row, start=1)
+    )
 
 
 def read_rows(
-    source: Source,
-    dialect: Dialect,
-    *,
-    text: Iterable[str] = (),
-    numbers: Iterable[str] = (),
-    only: Iterable[str] | None = None,
+    source: Source, dialect: Dialect, *, only: Sequence[str] | None = None
 ) -> Iterator[Any]:
-    """Yield the rows as pyarrow tables, block by block.
-
-    The type of all other columns is inferred from the first block: use `read_all` for those.
+    """Yield the rows as pyarrow record batches of text, block by block.
 
     Parameters
     ----------
@@ -172,9 +241,7 @@ def read_rows(
         The file.
     dialect : Dialect
         Form of the table.
-    text, numbers : iterable of str
-        Columns to read as text and as numbers.
-    only : iterable of str or None
+    only : sequence of str or None
         Columns to read; None for all.
 
     Yields
@@ -185,45 +252,10 @@ def read_rows(
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    types = {name: pa.string() for name in text} | {name: pa.float64() for name in numbers}
-    read, parse, convert = _options(dialect, types, only)
-    try:
-        reader = arrow_csv.open_csv(source.stream, read, parse, convert)
-        yield from reader
-    except pa.ArrowInvalid as error:
-        if "Empty CSV" not in str(error):
-            raise _explained(source, dialect, error) from error
-
-
-def read_all(source: Source, dialect: Dialect) -> Any:
-    """Read all rows; types are inferred from all of them.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    dialect : Dialect
-        Form of the table.
-
-    Returns
-    -------
-    pyarrow.Table
-        The rows.
-    """
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
-    try:
-        return arrow_csv.read_csv(source.stream, *_options(dialect, {}, None))
-    except pa.ArrowInvalid as error:
-        raise _explained(source, dialect, error) from error
-
-
-def _options(dialect: Dialect, types: dict[str, Any], only: Iterable[str] | None) -> Any:
-    from pyarrow import csv as arrow_csv
-
+    wanted = dialect.names if only is None else only
     read = arrow_csv.ReadOptions(
         column_names=list(dialect.names),
+        skip_rows=dialect.skipped,
         skip_rows_after_names=int(dialect.header),
         encoding=dialect.encoding,
         block_size=_BLOCK,
@@ -234,31 +266,56 @@ def _options(dialect: Dialect, types: dict[str, Any], only: Iterable[str] | None
         ignore_empty_lines=len(dialect.names) > 1,  # otherwise it is a missing value
     )
     convert = arrow_csv.ConvertOptions(
-        column_types=types,
-        null_values=[*MISSING, *(f" {marker}" for marker in MISSING)],
+        column_types=dict.fromkeys(wanted, pa.string()),
+        null_values=[""],
         strings_can_be_null=True,
-        decimal_point=dialect.decimal,
-        include_columns=None if only is None else list(only),
+        include_columns=list(wanted),
     )
-    return read, parse, convert
+    try:
+        yield from arrow_csv.open_csv(source.stream, read, parse, convert)
+    except pa.ArrowInvalid as error:
+        if "Empty CSV" not in str(error):
+            raise _explained(source, dialect, error) from error
 
 
 def _explained(source: Source, dialect: Dialect, error: Exception) -> DataError:
-    """Return pyarrow's error with the file, the column and the remedy."""
+    """Return pyarrow's error with the file, the line and the remedy."""
     message = str(error).splitlines()[0]
     ragged = re.search(r"Expected (\d+) columns, got (\d+): ?(.*)", message)
     if ragged:
         row = ragged[3] if len(ragged[3]) <= 60 else ragged[3][:57] + "..."
+        lines = _broken_lines(source, dialect)
+        first = f"line {lines[0]} of {source.name}" if lines else f"a row of {source.name}"
+        shown = ", ".join(map(str, lines[1:6])) + (", ..." if len(lines) > 6 else "")
+        further = f" Further lines with a wrong number of cells: {shown}." if shown else ""
         return DataError(
-            f"{source.name} has a row with {ragged[2]} cells instead of {ragged[1]}: {row!r}; "
-            "correct that row (text that contains the separator needs quotes)"
-        )
-    cell = re.search(r"In CSV column #(\d+).*invalid value '(.*)'", message)
-    if cell and int(cell[1]) < len(dialect.names):
-        return DataError(
-            f"column {dialect.names[int(cell[1])]!r} of {source.name} has {cell[2]!r}, but the "
-            "model expects a number"
+            f"{first} has {ragged[2]} cells instead of {ragged[1]}: {row!r}. Correct it (text that "
+            f"contains the separator needs quotes).{further}"
         )
     if "UTF8" in message:
         return DataError(f"{source.name} is not valid UTF-8: convert it, for example with iconv")
-    return DataError(f"cannot read {source.name} as CSV: {message}")
+    return DataError(
+        f"cannot read {source.name} as CSV: {message}; is a quotation mark not closed?"
+    )
+
+
+def _broken_lines(source: Source, dialect: Dialect) -> list[int]:
+    """Return the numbers of the lines that begin rows with too few or too many cells."""
+    encoding = "utf-8-sig" if dialect.encoding == "utf-8" else dialect.encoding
+    found, line = [], 1
+    with source.again() as stream:
+        if stream is None:
+            return []
+        text = io.TextIOWrapper(stream, encoding, errors="replace", newline="")
+        reader = csv.reader(text, delimiter=dialect.separator)
+        try:
+            for row in reader:
+                begins = line <= dialect.skipped or (
+                    line == 1 + dialect.skipped and dialect.unnamed
+                )
+                if row and len(row) != len(dialect.names) and not begins:
+                    found.append(line)
+                line = reader.line_num + 1
+        except csv.Error:  # a very long cell
+            pass
+    return found

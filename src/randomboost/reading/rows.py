@@ -51,7 +51,7 @@ class Rows:
     name : str
         Path or name of the source.
     chunks : callable
-        Takes the columns to read as text and as numbers, and yields DataFrames.
+        Takes the names of the columns to read, and yields DataFrames.
     remarks : list of str
         Remarks on how the table was read.
     """
@@ -89,15 +89,18 @@ def read_table(path: str, *, format: str | None = None, header: bool = True) -> 
         if source.format == "csv":
             dialect = delimited.find_dialect(source, header=header)
             remarks = dialect.remarks
-            frame = _to_pandas(delimited.read_all(source, dialect), source.name)
+            frame = _csv_table(source, dialect)
         elif source.format == "arff":
             frame = _read_arff(source)
         elif source.format == "libsvm":
             frame = _read_libsvm(source.stream, source.name)
         else:
-            frame = _to_pandas(_read_arrow(source), source.name)
+            table = _read_arrow(source)
+            names, renamed = delimited.unique_names(table.column_names)
+            remarks = delimited.renaming_remarks(renamed)
+            frame = _to_pandas(table.rename_columns(names), source.name)
     if not len(frame):
-        raise DataError(f"{source.name} has column names but no rows")
+        raise DataError(f"{source.name} has column names but no rows: is it the right file?")
     return Table(frame, source.name, remarks)
 
 
@@ -124,7 +127,7 @@ def open_rows(path: str, *, format: str | None = None, header: bool = True) -> I
     """
     if path.startswith(_SAMPLES):
         frame = _sample(path.removeprefix(_SAMPLES))
-        yield Rows(frame.columns, path, lambda text, numbers: iter([frame]))
+        yield Rows(frame.columns, path, lambda wanted: iter([frame]))
         return
     with open_source(path, format) as source:
         if source.format == "csv":
@@ -137,19 +140,27 @@ def open_rows(path: str, *, format: str | None = None, header: bool = True) -> I
             yield Rows(None, source.name, partial(_libsvm_chunks, source))
         else:
             frame = _read_arff(source)
-            yield Rows(frame.columns, source.name, lambda text, numbers: iter([frame]))
+            yield Rows(frame.columns, source.name, lambda wanted: iter([frame]))
 
 
 # -- CSV, Parquet, Feather ---------------------------------------------------------------------
 
 
+def _csv_table(source: Source, dialect: delimited.Dialect) -> Any:
+    import pyarrow as pa
+
+    schema = pa.schema([(name, pa.string()) for name in dialect.names])
+    table = pa.Table.from_batches(delimited.read_rows(source, dialect), schema)
+    return _to_pandas(table, source.name)
+
+
 def _csv_rows(source: Source, header: bool) -> Rows:
     dialect = delimited.find_dialect(source, header=header)
 
-    def chunks(text: Collection[str], numbers: Collection[str]) -> Iterator[Any]:
-        wanted = [name for name in dialect.names if name in text or name in numbers]
-        only = wanted or dialect.names[:1]  # rows are counted even if no column is wanted
-        for batch in delimited.read_rows(source, dialect, text=text, numbers=numbers, only=only):
+    def chunks(wanted: Collection[str]) -> Iterator[Any]:
+        # rows are counted even if no column is wanted
+        only = [name for name in dialect.names if name in wanted] or dialect.names[:1]
+        for batch in delimited.read_rows(source, dialect, only=only):
             yield _to_pandas(batch, source.name)
 
     return Rows(dialect.names, source.name, chunks, dialect.remarks)
@@ -159,9 +170,10 @@ def _read_arrow(source: Source) -> Any:
     import pyarrow as pa
     from pyarrow import feather, parquet
 
-    read = parquet.read_table if source.format == "parquet" else feather.read_table
     try:
-        return read(source.seekable())
+        if source.format == "parquet":
+            return parquet.ParquetFile(source.seekable()).read()
+        return feather.read_table(source.seekable())
     except (pa.ArrowException, OSError) as error:
         raise _damaged(source, error) from error
 
@@ -178,18 +190,22 @@ def _parquet_rows(source: Source, path: str) -> Rows:
         file = parquet.ParquetFile(source.seekable() if path == STDIN else path)
     except (pa.ArrowException, OSError) as error:
         raise _damaged(source, error) from error
-    names = file.schema_arrow.names
+    names, renamed = delimited.unique_names(file.schema_arrow.names)
 
-    def chunks(text: Collection[str], numbers: Collection[str]) -> Iterator[Any]:
-        wanted = [name for name in names if name in text or name in numbers]
-        rows = max(1, _CELLS // max(1, len(wanted)))
+    def chunks(wanted: Collection[str]) -> Iterator[Any]:
+        chosen = [name for name in names if name in wanted]
+        only = None if renamed else chosen  # columns of one name cannot be told apart
+        rows = max(1, _CELLS // max(1, len(names if renamed else chosen)))
         try:
-            for batch in file.iter_batches(rows, columns=wanted):
-                yield _to_pandas(batch, source.name)
+            for batch in file.iter_batches(rows, columns=only):
+                table = pa.Table.from_batches([batch])
+                yield _to_pandas(
+                    table.rename_columns(names).select(chosen) if renamed else table, source.name
+                )
         except (pa.ArrowException, OSError) as error:
             raise _damaged(source, error) from error
 
-    return Rows(names, source.name, chunks)
+    return Rows(names, source.name, chunks, delimited.renaming_remarks(renamed))
 
 
 def _feather_rows(source: Source, path: str) -> Rows:
@@ -202,14 +218,16 @@ def _feather_rows(source: Source, path: str) -> Rows:
         )
     except (pa.ArrowException, OSError) as error:
         raise _damaged(source, error) from error
+    names, renamed = delimited.unique_names(table.column_names)
+    table = table.rename_columns(names)
 
-    def chunks(text: Collection[str], numbers: Collection[str]) -> Iterator[Any]:
-        wanted = [name for name in table.column_names if name in text or name in numbers]
-        rows = max(1, _CELLS // max(1, len(wanted)))
+    def chunks(wanted: Collection[str]) -> Iterator[Any]:
+        chosen = [name for name in names if name in wanted]
+        rows = max(1, _CELLS // max(1, len(chosen)))
         for start in range(0, table.num_rows, rows):
-            yield _to_pandas(table.select(wanted).slice(start, rows), source.name)
+            yield _to_pandas(table.select(chosen).slice(start, rows), source.name)
 
-    return Rows(table.column_names, source.name, chunks)
+    return Rows(names, source.name, chunks, delimited.renaming_remarks(renamed))
 
 
 def _to_pandas(table: Any, name: str) -> Any:
@@ -218,8 +236,6 @@ def _to_pandas(table: Any, name: str) -> Any:
 
     if isinstance(table, pa.RecordBatch):
         table = pa.Table.from_batches([table])
-    if len(set(table.column_names)) < len(table.column_names):
-        raise DataError(f"{name} has several columns of the same name: rename them")
     for place, column in enumerate(table.schema):
         if pa.types.is_binary(column.type):
             raise DataError(
@@ -288,15 +304,14 @@ def _read_libsvm(stream: Any, name: str) -> Any:
     return pd.concat([frame, pd.Series(y, name=LIBSVM_TARGET)], axis=1)
 
 
-def _libsvm_chunks(
-    source: Source, text: Collection[str], numbers: Collection[str]
-) -> Iterator[Any]:
-    wanted = sorted({*text, *numbers})
+def _libsvm_chunks(source: Source, wanted: Collection[str]) -> Iterator[Any]:
     lines = (line for line in source.stream if line.split(b"#")[0].strip())
     for first in lines:
         part = b"".join(chain([first], islice(lines, _LIBSVM_LINES - 1)))
         frame = _read_libsvm(io.BytesIO(part), source.name)
-        yield frame.reindex(columns=wanted, fill_value=0.0)  # values that are not given are 0
+        yield frame.reindex(
+            columns=sorted(wanted), fill_value=0.0
+        )  # values that are not given are 0
 
 
 def _sample(name: str) -> Any:

@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import sys
+import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,7 +38,8 @@ _SUFFIXES = {
     ".svm": "libsvm",
     ".svmlight": "libsvm",
 }
-_OTHERS = {b"PK\x03\x04": "a zip archive or an Excel workbook", b"%PDF": "a PDF document"}
+_ZIP = b"PK\x03\x04"
+_OTHERS = {b"%PDF": "a PDF document", b"\xd0\xcf\x11\xe0": "an Excel workbook"}
 
 
 class _Joined(io.RawIOBase):
@@ -91,14 +93,28 @@ class Source:
         The first of them.
     format : str
         One of `FORMATS`.
+    path : str
+        Path or ``-``.
     """
 
-    def __init__(self, name: str, stream: BinaryIO, beginning: bytes, format: str) -> None:
+    def __init__(
+        self, name: str, stream: BinaryIO, beginning: bytes, format: str, path: str = STDIN
+    ) -> None:
+        self.path = path
         self.name = name
         self.stream = stream
         self.beginning = beginning
         self.complete = len(beginning) < _BEGINNING  # the beginning is the whole file
         self.format = format
+
+    @contextmanager
+    def again(self) -> Iterator[BinaryIO | None]:
+        """Yield the bytes from the beginning, None if they are gone."""
+        if self.path != STDIN:
+            with open_source(self.path, self.format) as source:
+                yield source.stream
+        else:
+            yield io.BytesIO(self.beginning) if self.complete else None
 
     def seekable(self) -> Any:
         """Return all bytes in memory, as pyarrow needs them for Parquet and Feather."""
@@ -136,15 +152,33 @@ def open_source(path: str, format: str | None = None) -> Iterator[Source]:
         unpack = next(
             (_COMPRESSED[magic] for magic in _COMPRESSED if start.startswith(magic)), None
         )
+        inner = path
+        if start.startswith(_ZIP):
+            inner, stream = _unzipped(name, stream)
         beginning, stream = _with_beginning(unpack(stream) if unpack else stream, _BEGINNING)
         if not beginning:
-            raise DataError(f"{name} is empty")
-        yield Source(name, stream, beginning, format or _find_format(path, beginning))
-    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
+            raise DataError(f"{name} is empty: is it the right file?")
+        yield Source(name, stream, beginning, format or _find_format(inner, beginning), path)
+    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error, zipfile.BadZipFile) as error:
         raise DataError(f"{name} is compressed and damaged or truncated: {error}") from error
     finally:
         if path != STDIN:
             file.close()
+
+
+def _unzipped(name: str, stream: Any) -> tuple[str, Any]:
+    """Return name and bytes of the only file in a zip archive."""
+    archive = zipfile.ZipFile(io.BytesIO(stream.read()))
+    names = [each for each in archive.namelist() if not each.endswith("/")]
+    if "[Content_Types].xml" in names:
+        raise DataError(f"{name} is an Excel workbook: save the table as CSV first")
+    names = [each for each in names if not each.startswith("__MACOSX/")]
+    if len(names) != 1:
+        raise DataError(f"{name} is a zip archive of {len(names)} files: unpack the one to read")
+    try:
+        return names[0], archive.open(names[0])
+    except (RuntimeError, NotImplementedError) as error:  # a password, another compression
+        raise DataError(f"cannot unpack {name}: {error}; unpack it first") from error
 
 
 def _find_format(path: str, beginning: bytes) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import label_strings
+from .column_cells import label_strings
 from .errors import DataError
 
 _MANY_VALUES = 20  # more distinct values with decimals are measurements
@@ -37,6 +37,7 @@ def find_target(names: list[str], target: str | None) -> str:
             return usual[0]
         raise DataError(
             f"the target column is not known: pass --target with one of {_named(names)}"
+            + _only_one(names)
         )
     if target in names:
         return target
@@ -45,7 +46,7 @@ def find_target(names: list[str], target: str | None) -> str:
     except ValueError:
         near = difflib.get_close_matches(target, names, n=3)
         hint = f"did you mean {_named(near)}?" if near else f"the columns are {_named(names)}"
-        raise DataError(f"there is no column {target!r}: {hint}") from None
+        raise DataError(f"there is no column {target!r}: {hint}{_only_one(names)}") from None
     if not 1 <= abs(number) <= len(names):
         raise DataError(f"there is no column number {number}: there are {len(names)} columns")
     return names[number - 1 if number > 0 else number]
@@ -54,6 +55,16 @@ def find_target(names: list[str], target: str | None) -> str:
 def _named(names: list[str]) -> str:
     some = ", ".join(repr(name) for name in names[:8])
     return some + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+
+
+def _only_one(names: list[str]) -> str:
+    """Return a hint on a file whose cells are perhaps separated by something unusual."""
+    if len(names) != 1:
+        return ""
+    return (
+        " (the file has only one column: cells have to be separated by commas, semicolons, tabs, "
+        "bars or single spaces)"
+    )
 
 
 def class_labels(values: Any) -> Any:
@@ -76,8 +87,9 @@ def class_labels(values: Any) -> Any:
         raise DataError(
             f"the target {name!r} has only one class ({strings.iloc[0]!r}): at least two are needed"
         )
-    numeric = _is_number(values)
-    whole = numeric and bool((values == values.round()).all())
+    numbers = _numbers(strings)
+    numeric = numbers is not None and not _is_flag(values)
+    whole = numeric and bool((numbers == numbers.round()).all())
     if numeric and not whole and n_distinct > _MANY_VALUES:
         raise DataError(
             f"the target {name!r} has {n_distinct} distinct values with decimals: this is "
@@ -89,12 +101,43 @@ def class_labels(values: Any) -> Any:
             "row has a class of its own; is this the right column?"
         )
     if whole:
-        return values.to_numpy(dtype=np.int64)
+        return numbers.astype(np.int64)
     return strings.to_numpy(dtype=object).astype(str)
 
 
-def _is_number(values: Any) -> bool:
+def _numbers(strings: Any) -> Any:
+    """Return the labels as numbers, None if there are words among them."""
     import pandas as pd
 
-    dtype = values.dtype
-    return pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype)
+    numbers = pd.to_numeric(strings, errors="coerce").to_numpy()
+    return None if np.isnan(numbers).any() or np.isinf(numbers).any() else numbers
+
+
+def _is_flag(values: Any) -> bool:
+    import pandas as pd
+
+    return bool(pd.api.types.is_bool_dtype(values.dtype))
+
+
+def target_strings(values: Any, *, numeric: bool) -> Any:
+    """Return the cells of a target column as the strings of labels.
+
+    Parameters
+    ----------
+    values : Series
+        The column.
+    numeric : bool
+        Whether the labels are whole numbers: 7, 07 and 7.0 are the same.
+
+    Returns
+    -------
+    Series of object
+        Strings; None where a cell is missing.
+    """
+    import pandas as pd
+
+    strings = label_strings(values)
+    if not numeric:
+        return strings
+    numbers = pd.to_numeric(strings, errors="coerce")
+    return label_strings(numbers).where(numbers.notna(), strings)

@@ -12,7 +12,7 @@ from typing import Any
 from ..runtime.writing import whole_file
 
 _NEEDS = "a report needs {name}: pip install randomboost[report] (or randomboost[all])"
-_LARGE = 5.5  # inches
+LARGE = 396  # points
 _INK = "#1b1f24"  # text and axes; replaced by the colour of the page
 _LOOK = {"text.color": _INK, "svg.fonttype": "none", "svg.hashsalt": "randomboost"}
 
@@ -31,8 +31,8 @@ class Drawing:
         The SVG element.
     width : int
         Smallest width in CSS pixels at which the text is readable.
-    scrolled : bool
-        Whether it is scrolled rather than shrunk on a narrow page.
+    large : bool
+        Whether its text is too small on a phone, so that it can be enlarged and scrolled.
     whole_row : bool
         Whether it takes a whole row of the page.
     """
@@ -41,7 +41,7 @@ class Drawing:
     caption: str
     svg: str
     width: int
-    scrolled: bool
+    large: bool
     whole_row: bool
 
 
@@ -86,9 +86,9 @@ class Drawings:
             display = draw(figure.subplots())
             figure.set_size_inches(*display.size)
             svg = _inline_svg(figure, f"figure{len(self._done)}", description)
-        width = display.size[0]
-        large = width > _LARGE
-        self._done.append(Drawing(title, caption, svg, round(72 * width), large, large))
+        width = round(72 * display.size[0])
+        large = width > LARGE
+        self._done.append(Drawing(title, caption, svg, width, large, large))
 
 
 def _inline_svg(figure: Any, prefix: str, description: str) -> str:

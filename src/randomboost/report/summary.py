@@ -23,7 +23,7 @@ def number(value: Any) -> str:
     if value is None or value != value:
         return MISSING
     if isinstance(value, float | np.floating):
-        return f"{value:.4g}"
+        return f"{value:,.0f}" if 1e4 <= abs(float(value)) < 1e9 else f"{value:.4g}"
     return str(value)
 
 
@@ -111,7 +111,7 @@ def _describe(column: Any, is_category: bool) -> dict[str, Any]:
         found["values"] = shown + (" …" if len(common) > 3 else "")
     else:
         low, middle, high = np.quantile(known.to_numpy(dtype=np.float64), [0, 0.5, 1])
-        found["values"] = f"{low:.4g} to {high:.4g}, median {middle:.4g}"
+        found["values"] = f"{number(low)} to {number(high)}, median {number(middle)}"
     return found
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics import log_loss, precision_recall_fscore_support
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,9 +15,10 @@ from ..preprocessing.categories import is_table
 from .html import Drawings, render, write
 from .mistakes import explain_mistakes
 from .promises import answers_by_threshold, prediction_sets
-from .summary import class_balance, column_names, data_summary, number, percent, some_rows, take
+from .reported_model import MOST_CURVE_ROWS, Part, ReportedModel, Section, make_section
+from .summary import class_balance, column_names, data_summary, number, percent, take
+from .try_it import try_it
 
-_MOST_CURVE_ROWS = 5000
 _MOST_MISTAKES = 20
 _MOST_CONFUSIONS = 15
 _SHOWN_COLUMNS = 6
@@ -61,80 +61,36 @@ def write_training_report(
         The file.
     """
     check_is_fitted(model)
-    test = _Part(model, X_test, y_test, "test")
+    test = Part(model, X_test, y_test, "test")
     train = None
     if (X_train is None) != (y_train is None):
         raise ValueError("X_train and y_train must be given together: one of them is missing")
     if X_train is not None:
-        train = _Part(model, X_train, y_train, "train")
-    drawings = Drawings()
-    _draw(drawings, model, test, train)
+        train = Part(model, X_train, y_train, "train")
+    reported = ReportedModel(model, test, train)
+    sections = [make(reported) for make in SECTIONS]
     notes = list(notes)
     if not test.known.all():
         notes.append(
             f"{np.sum(~test.known):,} test rows have classes that the model was not trained on: "
             "they count as wrong, and are left out of log loss, margins and calibration."
         )
-    data = [("training data", train)] if train else []
     page = render(
         "training.html",
         title=title,
-        model_name=type(_last(model)).__name__,
+        model_name=type(reported.classifier).__name__,
+        n_classes=len(np.union1d(test.y, test.labels)),
         facts={name: number(value) for name, value in (facts or {}).items()},
         notes=notes,
-        scores=_scores(model, test, train),
-        drawings=drawings.done,
-        classes=_by_class(test),
-        confusions=_confusions(test),
-        mistakes=_mistakes(model, test),
-        reasons=_reasons(model, test),
-        sets=_promises(prediction_sets, test),
-        answers=_promises(answers_by_threshold, test),
-        data=[(name, data_summary(part.X)) for name, part in [*data, ("test data", test)]],
-        balance=class_balance(*([train.y] if train else []), test.y),
-        balance_parts=[*(["training"] if train else []), "test"],
-        settings=_settings(_last(model)),
+        scores=_scores(reported),
+        sections=[section for section in sections if section is not None],
     )
     return write(path, page)
 
 
-class _Part:
-    """Data with its labels and the predictions of the model."""
-
-    def __init__(self, model: Any, X: Any, y: Any, name: str) -> None:
-        self.X: Any = X if hasattr(X, "shape") else np.asarray(X)
-        self.y = np.asarray(y)
-        if self.y.ndim != 1 or len(self.y) != self.X.shape[0] or not len(self.y):
-            raise ValueError(
-                f"y_{name} has shape {self.y.shape} and X_{name} {self.X.shape[0]} rows: pass at "
-                "least one row, and one label per row"
-            )
-        self.labels = np.asarray(model.predict(self.X))
-        self.classes = np.asarray(model.classes_)
-        self.known = np.isin(self.y, self.classes)
-        if not self.known.any():
-            raise ValueError(
-                f"y_{name} has none of the classes of the model, such as {self.classes[0]!s}: pass "
-                "labels of the same kind"
-            )
-        self.wrong = self.labels != self.y
-        self.shares: NDArray | None = None
-        if hasattr(model, "predict_proba"):
-            self.shares = np.asarray(model.predict_proba(self.X), dtype=np.float64)
-
-    def for_curves(self) -> tuple[Any, NDArray]:
-        """Return rows with known labels, few enough for quick staged predictions."""
-        rows = np.flatnonzero(self.known)
-        rows = rows[some_rows(len(rows), _MOST_CURVE_ROWS)]
-        return take(self.X, rows), self.y[rows]
-
-
-def _last(model: Any) -> Any:
-    return model.steps[-1][1] if hasattr(model, "steps") else model
-
-
-def _scores(model: Any, test: _Part, train: _Part | None) -> list[tuple[str, str, str]]:
+def _scores(reported: ReportedModel) -> list[tuple[str, str, str]]:
     """Return names, values and explanations of the scores."""
+    classifier, test, train = reported.classifier, reported.test, reported.train
     error, n_rows = float(test.wrong.mean()), len(test.y)
     found = [
         ("error", percent(error), f"{test.wrong.sum():,} of {n_rows:,} test rows are misclassified")
@@ -151,21 +107,28 @@ def _scores(model: Any, test: _Part, train: _Part | None) -> list[tuple[str, str
     if train is not None:
         rows = f"{len(train.y):,} training rows"
         found.append(("training error", percent(float(train.wrong.mean())), f"on {rows}"))
-    rounds = getattr(_last(model), "n_estimators_", None)
+    rounds = getattr(classifier, "n_estimators_", None)
     if rounds is not None:
-        found.append(("rounds", f"{rounds:,}", str(getattr(_last(model), "stopped_", ""))))
+        found.append(("rounds", f"{rounds:,}", str(getattr(classifier, "stopped_", ""))))
     return found
 
 
-def _draw(drawings: Drawings, model: Any, test: _Part, train: _Part | None) -> None:
+def _plots(reported: ReportedModel) -> Section:
+    """Return the section with the figures."""
     from .. import plots
 
-    last = _last(model)
+    drawings = Drawings()
+    model, last, test, train = (
+        reported.model,
+        reported.classifier,
+        reported.test,
+        reported.train,
+    )
     X, y = test.for_curves()
     X_train, y_train = train.for_curves() if train is not None else (None, None)
     parts: dict[str, Any] = {"X_train": X_train, "y_train": y_train}
-    sampled = [part for part in (test, train) if part and len(part.y) > _MOST_CURVE_ROWS]
-    sample = f" On a random sample of {_MOST_CURVE_ROWS:,} rows." if sampled else ""
+    sampled = [part for part in (test, train) if part and len(part.y) > MOST_CURVE_ROWS]
+    sample = f" On a random sample of {MOST_CURVE_ROWS:,} rows." if sampled else ""
     staged = _has_stages(model, X)
     if staged:
         drawings.add(
@@ -230,6 +193,7 @@ def _draw(drawings: Drawings, model: Any, test: _Part, train: _Part | None) -> N
         lambda ax: plots.ConfusionDisplay.from_predictions(test.y, test.labels, ax=ax),
         "Confusion matrix; the table of classes lists the scores",
     )
+    return make_section("Plots", "plots.html", drawings=drawings.done)
 
 
 def _has_stages(model: Any, X: Any) -> bool:
@@ -252,7 +216,7 @@ def _all_numbers(X: Any) -> bool:
     return isinstance(X, np.ndarray)
 
 
-def _by_class(test: _Part) -> list[dict[str, Any]]:
+def _by_class(test: Part) -> list[dict[str, Any]]:
     classes = np.union1d(test.y, test.labels)
     found = precision_recall_fscore_support(test.y, test.labels, labels=classes, zero_division=0)
     return [
@@ -261,7 +225,7 @@ def _by_class(test: _Part) -> list[dict[str, Any]]:
     ]
 
 
-def _confusions(test: _Part) -> list[dict[str, Any]]:
+def _confusions(test: Part) -> list[dict[str, Any]]:
     """Return the most frequent pairs of a true and a different predicted class."""
     pairs: dict[tuple[Any, Any], int] = {}
     for true, predicted in zip(test.y[test.wrong], test.labels[test.wrong], strict=True):
@@ -278,13 +242,13 @@ def _confusions(test: _Part) -> list[dict[str, Any]]:
     ]
 
 
-def _mistakes(model: Any, test: _Part) -> dict[str, Any]:
+def _worst_mistakes(classifier: Any, test: Part) -> dict[str, Any]:
     """Return the misclassified rows with the highest predicted probability."""
     rows = np.flatnonzero(test.wrong)
     if test.shares is not None:
         rows = rows[np.argsort(-test.shares[rows].max(axis=1), kind="stable")]
     rows = rows[:_MOST_MISTAKES]
-    columns = _shown_columns(model, test.X)
+    columns = _shown_columns(classifier, test.X)
     names = column_names(test.X)
     index = test.X.index if is_table(test.X) else range(len(test.y))
     chosen = take(test.X, rows)
@@ -309,7 +273,29 @@ def _mistakes(model: Any, test: _Part) -> dict[str, Any]:
     return {"rows": found, "columns": [names[column] for column in columns]}
 
 
-def _reasons(model: Any, test: _Part) -> list[dict[str, Any]]:
+def _shown_columns(last: Any, X: Any) -> list[int]:
+    """Return the columns to show of a row: the most important ones, if importances are known."""
+    n_columns = X.shape[1]
+    if getattr(last, "n_features_in_", None) == n_columns and hasattr(last, "feature_importances_"):
+        return np.argsort(-last.feature_importances_, kind="stable")[:_SHOWN_COLUMNS].tolist()
+    return list(range(min(n_columns, _SHOWN_COLUMNS)))
+
+
+def _classes(reported: ReportedModel) -> Section:
+    return make_section("Classes", "classes.html", classes=_by_class(reported.test))
+
+
+def _mistakes(reported: ReportedModel) -> Section:
+    return make_section(
+        "Mistakes",
+        "mistakes.html",
+        confusions=_confusions(reported.test),
+        mistakes=_worst_mistakes(reported.classifier, reported.test),
+        reasons=_reasons(reported.model, reported.test),
+    )
+
+
+def _reasons(model: Any, test: Part) -> list[dict[str, Any]]:
     """Return why the most confident mistakes of rows with known classes were made."""
     if test.shares is None:
         return []
@@ -319,25 +305,37 @@ def _reasons(model: Any, test: _Part) -> list[dict[str, Any]]:
     return explain_mistakes(model, X, y, labels, test.shares[rows], index)
 
 
-def _promises(find: Any, test: _Part) -> list[dict[str, float]]:
+def _promises(reported: ReportedModel) -> Section | None:
     """Return what can be said of answers that the model is not sure of."""
+    test = reported.test
     if test.shares is None:
-        return []
+        return None
+    shares = test.shares[test.known]
     numbers = np.searchsorted(test.classes, test.y[test.known])
-    return find(test.shares[test.known], numbers)
+    return make_section(
+        "When the model is not sure",
+        "promises.html",
+        answers=answers_by_threshold(shares, numbers),
+        sets=prediction_sets(shares, numbers),
+    )
 
 
-def _shown_columns(model: Any, X: Any) -> list[int]:
-    """Return the columns to show of a row: the most important ones, if importances are known."""
-    last = _last(model)
-    n_columns = X.shape[1]
-    if getattr(last, "n_features_in_", None) == n_columns and hasattr(last, "feature_importances_"):
-        return np.argsort(-last.feature_importances_, kind="stable")[:_SHOWN_COLUMNS].tolist()
-    return list(range(min(n_columns, _SHOWN_COLUMNS)))
+def _data(reported: ReportedModel) -> Section:
+    parts = {"test": reported.test}
+    if reported.train is not None:
+        parts = {"training": reported.train, **parts}
+    return make_section(
+        "Data",
+        "data.html",
+        data=[(f"{name} data", data_summary(part.X)) for name, part in parts.items()],
+        balance=class_balance(*(part.y for part in parts.values())),
+        balance_parts=list(parts),
+    )
 
 
-def _settings(model: Any) -> list[dict[str, Any]]:
-    """Return the parameters of a model, those that differ from their default first."""
+def _settings(reported: ReportedModel) -> Section:
+    """Return the parameters of the model, those that differ from their default first."""
+    model = reported.classifier
     defaults = {
         name: parameter.default
         for name, parameter in inspect.signature(type(model).__init__).parameters.items()
@@ -346,4 +344,17 @@ def _settings(model: Any) -> list[dict[str, Any]]:
         {"name": name, "value": repr(value), "changed": repr(value) != repr(defaults.get(name))}
         for name, value in model.get_params(deep=False).items()
     ]
-    return sorted(found, key=lambda setting: (not setting["changed"], setting["name"]))
+    found.sort(key=lambda setting: (not setting["changed"], setting["name"]))
+    return make_section("Settings", "settings.html", settings=found)
+
+
+# In the order of the page; None leaves a section out.
+SECTIONS: tuple[Callable[[ReportedModel], Section | None], ...] = (
+    _plots,
+    try_it,
+    _classes,
+    _mistakes,
+    _promises,
+    _data,
+    _settings,
+)

@@ -1,12 +1,14 @@
 """Kernels: plain functions on arrays that numba compiles when they are first called.
 
 Importing the package does not import numba. The first call of a kernel does, and compiles the
-kernel or loads it from numba's cache. The first compilation in a process is reported.
+kernel or loads it from numba's cache. The first compilation in a process is reported, unless
+`announced` is False.
 """
 
 from __future__ import annotations
 
 import gc
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -15,6 +17,8 @@ from typing import Any
 
 _lock = threading.RLock()
 _listening = False
+_folders: list[str] = []  # of the caches of the kernels in use
+announced = True
 
 
 class Kernel:
@@ -72,7 +76,9 @@ class Kernel:
         function.__qualname__ = f"{self.__name__}.inner" if inner else self.__name__
         options = {"cache": True, "nogil": True, "error_model": "numpy"}
         options |= {"no_cfunc_wrapper": True, "no_cpython_wrapper": inner}  # unused
-        return njit(**options, **self._options)(function)
+        dispatcher = njit(**options, **self._options)(function)
+        _folders.append(dispatcher.stats.cache_path)
+        return dispatcher
 
 
 def kernel(function: Callable | None = None, **options: Any) -> Any:
@@ -96,6 +102,17 @@ def kernel(function: Callable | None = None, **options: Any) -> Any:
     if function is None:
         return lambda decorated: Kernel(decorated, options)
     return Kernel(function, options)
+
+
+def cache_folder() -> str:
+    """Return the folder in which the kernels are cached that this process uses.
+
+    Returns
+    -------
+    str
+        The folder; the common one if there are several, "" if no kernel has been called.
+    """
+    return os.path.commonpath(_folders) if _folders else ""
 
 
 def _listen_to_compilation() -> None:
@@ -123,7 +140,7 @@ def _listen_to_compilation() -> None:
                 gc.disable()
             self.depth += 1
             ours = event.data["dispatcher"].py_func.__module__.startswith("randomboost.")
-            if ours and not self.reported:
+            if ours and announced and not self.reported:
                 self.reported = True
                 print(
                     "randomboost: compiling kernels (some seconds, once on this machine)",

@@ -104,18 +104,12 @@ class Schedule:
         Largest number of rounds, earlier ones included.
     patience : int or None
         Rounds without a lower validation error after which to stop; None: never.
-    overtime : float
-        Rounds to run at least, as a multiple of the best one's number.
-    tolerance : float
-        Share by which the validation error has to fall to count as lower.
     keep_best : bool
         Whether the model ends with the best round, or keeps all of them.
     """
 
     n_rounds: int
     patience: int | None
-    overtime: float = 1.0
-    tolerance: float = 0.0
     keep_best: bool = True
 
 
@@ -129,13 +123,10 @@ class History:
         The history of the rounds that a warm start continues from.
     n_before : int
         Number of these rounds.
-    tolerance : float
-        Share by which the validation error has to fall to count as lower.
     """
 
     before: dict[str, NDArray]
     n_before: int
-    tolerance: float = 0.0
     noted: list[dict[str, float]] = field(default_factory=list)
     best_round: int = 0
     best_measure: float = np.inf
@@ -153,7 +144,7 @@ class History:
         return self.n_before + len(self.noted)
 
     def _compare(self, measure: float, done: int) -> None:
-        if measure < self.best_measure * (1.0 - self.tolerance):
+        if measure < self.best_measure:
             self.best_round, self.best_measure = done, measure
 
     def forget_best(self) -> None:
@@ -212,8 +203,7 @@ def run(
         history.add(noted | _validation(trainer, data))
         after_round()
         waited = history.n_rounds - history.best_round
-        enough = history.n_rounds >= schedule.overtime * history.best_round
-        if schedule.patience is not None and waited >= schedule.patience and enough:
+        if schedule.patience is not None and waited >= schedule.patience:
             return f"no lower validation error for {schedule.patience} rounds"
     return ""
 

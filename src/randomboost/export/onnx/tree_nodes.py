@@ -148,6 +148,8 @@ def after_prior(table: TreeTable, prior: NDArray[np.float32]) -> TreeTable:
         leaf_starts=np.append(0, table.leaf_starts + n_classes),
         leaf_classes=np.append(np.arange(n_classes), table.leaf_classes),
         leaf_values=np.append(prior, table.leaf_values),
+        leaf_steps=None,
+        leaf_units=None,
     )
 
 

@@ -21,3 +21,21 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
+
+// On a phone the cells of a wide table stand one below the other, each after its heading.
+for (const table of document.querySelectorAll("table.wide")) {
+  const titles = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim());
+  for (const row of table.tBodies[0].rows) {
+    [...row.cells].forEach((cell, column) => { cell.dataset.title = titles[column]; });
+  }
+  table.classList.add("stacked");
+}
+
+// Large figures fit a narrow page, and are scrolled at their full size on request.
+for (const button of document.querySelectorAll("button.enlarge")) {
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const large = button.nextElementSibling.classList.toggle("enlarged");
+    button.setAttribute("aria-pressed", large);
+  });
+}
