@@ -23,7 +23,8 @@ from randomboost.runtime.units import format_seconds
 
 # The program of a user, as text: what it imports is all that its process has.
 PROGRAMS = {
-    "randomboost": "from randomboost import RandomBoostClassifier as Model; arguments = {'random_state': 0}",
+    "randomboost": "from randomboost import RandomBoostClassifier as Model; "
+    "arguments = {'random_state': 0}",
     "rank": "from randomboost import RBoostRankClassifier as Model; arguments = {}",
     "proj": "from randomboost import RBoostProjClassifier as Model; arguments = {}",
     "lightgbm": "from lightgbm import LGBMClassifier as Model; arguments = {'verbose': -1}",
