@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test test-oldest coverage lint docs bench bench-quick paper clean
+.PHONY: run test test-oldest coverage lint docs bench bench-quick bench-peers paper clean
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -60,15 +60,26 @@ $(VENV)/peers: $(VENV)/ready
 	touch $@
 
 # speed, size and memory beside other libraries: writes docs/performance.md; many classes and many
-# rows: writes the tables of docs/many-classes.md; defaults beside defaults: writes docs/beyond.md
+# rows: writes the tables of docs/many-classes.md
 bench: $(VENV)/peers
 	$(BIN)/python benchmarks/performance.py $(BENCHFLAGS)
 	$(BIN)/python benchmarks/classical_speed.py
 	$(BIN)/python benchmarks/many_classes.py $(MANYFLAGS)
-	$(BIN)/python benchmarks/beyond.py $(BEYONDFLAGS)
 
 bench-quick: $(VENV)/peers
 	$(BIN)/python benchmarks/performance.py --quick --fresh
+
+# defaults beside those of other libraries, in an environment of its own: many hours, goes on where it
+# was; writes the tables of docs/beyond.md; `make bench-peers PEERFLAGS=--times` on a quiet machine
+PEERS_VENV ?= .venv-peers
+$(PEERS_VENV)/ready: pyproject.toml constraints.txt benchmarks/peers-requirements.txt
+	$(PYTHON) -m venv $(PEERS_VENV)
+	$(PEERS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+		-r benchmarks/peers-requirements.txt -e .
+	touch $@
+
+bench-peers: $(PEERS_VENV)/ready
+	$(PEERS_VENV)/bin/python benchmarks/beyond.py $(PEERFLAGS)
 
 # the paper's tables and figures beside ours; `make paper PAPER="table-multiclass --quick"`
 PAPER ?= all --repeats 5
@@ -76,4 +87,4 @@ paper: $(VENV)/ready
 	$(BIN)/python -m randomboost.paper run $(PAPER)
 
 clean:
-	rm -rf $(VENV) $(OLDEST) build docs/gallery docs/pictures docs/reference .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) $(PEERS_VENV) build docs/gallery docs/pictures docs/reference .pytest_cache .ruff_cache .mypy_cache .hypothesis

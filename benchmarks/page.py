@@ -178,12 +178,7 @@ def _verdict(check: dict[str, Any]) -> tuple[str, str]:
     return words, "met" if good else "not met"
 
 
-def met(check: dict[str, Any]) -> bool:
-    """Return whether the target is met, or there is none."""
-    return _verdict(check)[1] != "not met"
-
-
-def check_row(check: dict[str, Any]) -> str:
+def _check_row(check: dict[str, Any]) -> str:
     """Return what was measured, the target, and whether it is met."""
     return row([check["what"], _value(check["value"], check["unit"]), *_verdict(check)])
 
@@ -195,7 +190,7 @@ def _target_section(records: dict[str, Any]) -> str:
         if record is not None and "failed" in record:
             rows.append(row([f"question {name[-1]}", f"failed: {record['failed']}", "", ""]))
         for check in (record or {}).get("checks", []):
-            rows.append(check_row(check))
+            rows.append(_check_row(check))
     return TARGETS.format(rows="\n".join(rows)) if rows else ""
 
 

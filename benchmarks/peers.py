@@ -10,7 +10,6 @@ import numpy as np
 from measure import cores
 from sets import Split
 from sklearn.ensemble import AdaBoostClassifier, ExtraTreesClassifier
-from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from randomboost import RandomBoostClassifier, RBoostProjClassifier, RBoostRankClassifier
@@ -97,16 +96,6 @@ def random_boost(rounds: int | None, data: Split) -> Any:
     return RandomBoostClassifier(rounds, early_stopping=False, n_jobs=cores())
 
 
-def catboost(rounds: int | None, data: Split) -> Any:
-    """Return CatBoost, which has 1000 rounds by default."""
-    return rivals.catboost(rounds)
-
-
-def svm(rounds: int | None, data: Split) -> Any:
-    """Return a support vector machine; it has neither rounds nor threads nor probabilities."""
-    return rivals.svm()
-
-
 @dataclass(frozen=True)
 class Peer:
     """A model at any number of rounds.
@@ -129,10 +118,7 @@ class Peer:
 
     def model(self, rounds: int | None, data: Split, seed: int) -> Any:
         """Return the model to be fitted."""
-        model = self.make(rounds, data)
-        if isinstance(model, Pipeline):
-            return model.set_params(**{f"{model.steps[-1][0]}__random_state": seed})
-        return model.set_params(random_state=seed)
+        return self.make(rounds, data).set_params(random_state=seed)
 
 
 BASE = "LightGBM"  # what the ratios refer to

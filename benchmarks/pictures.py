@@ -76,23 +76,21 @@ def draw_trade_off(points: dict[str, dict[str, tuple[float, float]]], path: Path
     _save(figure, path)
 
 
-def draw_ratios(ratios: dict[str, list[float]], path: Path) -> None:
-    """Draw the error of each variant relative to the default: every set, and geometric means."""
+def draw_ratios(ratios: dict[str, list[float]], label: str, path: Path) -> None:
+    """Draw the error of each model relative to one of them: every set, and geometric means."""
     means = {name: float(np.exp(np.mean(np.log(found)))) for name, found in ratios.items()}
     names = sorted(means, key=means.__getitem__, reverse=True)
     figure, panel = plt.subplots(figsize=(9, 0.38 * len(names) + 1.2))
     for place, name in enumerate(names):
         panel.plot(ratios[name], [place] * len(ratios[name]), "o", color="0.75", markersize=4)
-        panel.plot(means[name], place, "D", color="C0" if means[name] <= 1 else "C3")
+        panel.plot(means[name], place, "D", color="C0")
         panel.annotate(
             f"{means[name]:.2f}", (1.01, place), xycoords=("axes fraction", "data"), va="center"
         )
     panel.axvline(1, color="0.4", linewidth=1)
     panel.set_yticks(range(len(names)), names)
-    panel.set(
-        xscale="log", xlabel="test error / the default's (diamond: geometric mean; dots: sets)"
-    )
-    _plain_ticks(panel.xaxis, LogLocator(subs=(1, 1.2, 1.5, 2, 3, 5, 7)))
+    panel.set(xscale="log", xlabel=label)
+    _plain_ticks(panel.xaxis, LogLocator(subs=(1, 2, 5)))
     panel.grid(axis="x", alpha=0.3)
     _save(figure, path)
 

@@ -14,7 +14,8 @@ from scipy.special import softmax
 from randomboost.ensembles import sparse_trees
 from randomboost.runtime.parallel import ThreadTeam
 from randomboost.training.loop import TrainingData
-from randomboost.training.tree_boosting import SketchSettings, SketchTrainer
+from randomboost.training.tree_boosting import SketchTrainer
+from randomboost.training.tree_settings import SketchSettings
 
 ONE, THREE = ThreadTeam(1), ThreadTeam(3)
 SETTINGS = SketchSettings(

@@ -191,7 +191,9 @@ def test_trees_without_splits_contribute_nothing():
     X, y = load_iris(return_X_y=True)
     ensemble = RandomBoostClassifier(2, random_state=0).fit(X, y).model_.ensemble
     leaves = [only_a_leaf(tree) for tree in ensemble.trees()]
-    only = SparseTrees.pack(ensemble.directions, leaves, ensemble.prior, ensemble.state)
+    only = SparseTrees.pack(
+        ensemble.directions, leaves, ensemble.prior, ensemble.state, ensemble.n_members
+    )
     team, classes = ThreadTeam(1), np.tile(np.arange(3), (5, 1))
     values, bases = only.contributions(X[:5], classes, team)
     assert values.shape == (5, 4, 3)

@@ -197,7 +197,7 @@ def test_a_file_does_not_have_a_tree_for_every_class():
     assert len(found) == 1
     parts = {each.name: onnx.helper.get_attribute_value(each) for each in found[0].attribute}
     assert parts["n_targets"] == 40
-    assert len(set(parts["nodes_treeids"])) == 1 + model.n_estimators_  # the first is the prior
+    assert len(set(parts["nodes_treeids"])) == 1 + model.model_.ensemble.n_trees  # and the prior
     assert len(parts["target_ids"]) == 40 + len(model.model_.ensemble.classes)
 
 

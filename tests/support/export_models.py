@@ -10,7 +10,8 @@ from sklearn.datasets import load_wine
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import randomboost
-from randomboost.ensembles.sparse_trees import SparseTree, SparseTrees
+from randomboost.ensembles.sparse_tree import SparseTree
+from randomboost.ensembles.sparse_trees import SparseTrees
 from randomboost.runtime.parallel import ThreadTeam
 from randomboost.weak_learners import small_tree
 
@@ -123,7 +124,7 @@ def with_trees(change):
     model = randomboost.RandomBoostClassifier(8, random_state=0).fit(X[TRAIN], y[TRAIN])
     old = model.model_.ensemble
     trees = [change(tree) for tree in old.trees()]
-    fresh = SparseTrees.pack(old.directions, trees, old.prior, old.state)
+    fresh = SparseTrees.pack(old.directions, trees, old.prior, old.state, old.n_members)
     model.model_ = replace(model.model_, ensemble=fresh)
     return model
 

@@ -8,13 +8,11 @@ import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
 from randomboost.runtime.parallel import ThreadTeam
+from randomboost.training.binned_data import BinnedData
 from randomboost.training.loop import TrainingData
-from randomboost.training.tree_boosting import (
-    BinnedData,
-    SketchSettings,
-    SketchTrainer,
-    choose_directions,
-)
+from randomboost.training.tree_boosting import SketchTrainer
+from randomboost.training.tree_directions import choose_directions
+from randomboost.training.tree_settings import SketchSettings
 from randomboost.trees.sparse_scores import DENSE
 
 ONE = ThreadTeam(1)
@@ -29,7 +27,7 @@ def made_data(n_classes, m, d=5, seed=0):
 def made_directions(X, y):
     """Return the directions that are chosen for data."""
     data = TrainingData(X, y, int(y.max()) + 1, np.ones(len(y)))
-    return choose_directions(SketchSettings(), data)
+    return choose_directions(SketchSettings(), data, [0], [slice(None)])
 
 
 def trained(X, y, n_classes, rounds=6):
@@ -87,7 +85,8 @@ def test_a_class_without_samples_gets_a_prior():
 def test_memory_of_scores_does_not_grow_with_the_number_of_classes():
     X, y = made_data(2000, 4000)
     trainer = trained(X, y, 2000, rounds=3)
-    assert trainer._scores.classes.shape[1] <= DENSE
+    for member in trainer._members:
+        assert member._scores.classes.shape[1] <= DENSE
 
 
 def test_sparse_data_are_binned_as_dense_data():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,51 +24,16 @@ from ..trees.sparse_scores import Prior, SparseScores, make_prior
 from . import tree_walk
 from .base import Ensemble, ModelShape, as_shares
 from .plain_tables import PlainTables, TreeTable
+from .sparse_tree import SparseTree, packed
 from .tree_arrays import trees_from_arrays, trees_to_arrays
 
 _FIELDS = [
-    "directions",
-    "starts",
-    "columns",
-    "thresholds",
-    "left",
-    "gains",
-    "leaf_starts",
-    "classes",
-    "steps",
-    "units",
-    "covers",
-    "prior",
-    "state",
-    "n_members",
-]
+    "directions", "starts", "columns", "thresholds", "left", "gains", "leaf_starts",
+    "classes", "steps", "units", "covers", "prior", "state", "n_members",
+]  # fmt: skip
 _ROWS = 256  # rows that go through the trees together
 _TREES = 16  # trees whose leaves are found together where all rows go through one tree at a time
 _WORTH = 200  # trees times rows from which on threads share the work: one block at least
-
-
-class SparseTree(NamedTuple):
-    """One tree.
-
-    Parameters
-    ----------
-    columns : ndarray of int32 of shape (n_nodes,)
-        Direction of every split, -1 for a leaf.
-    thresholds : ndarray of float64
-        Cuts; larger values go right.
-    left : ndarray of int32
-        Left child of every split, -1 for a leaf; the right child comes next to it.
-    gains : ndarray of float32
-        What every split gained in training.
-    leaves : Leaves
-        Vectors of the leaves, in the order of the nodes.
-    """
-
-    columns: NDArray[np.int32]
-    thresholds: NDArray
-    left: NDArray[np.int32]
-    gains: NDArray[np.float32]
-    leaves: Leaves
 
 
 class SparseTrees(Ensemble):
@@ -179,24 +144,12 @@ class SparseTrees(Ensemble):
         SparseTrees
             The ensemble.
         """
-        sizes = [len(tree.columns) for tree in trees]
-        short = np.int16 if max(max(sizes), len(directions)) < 2**15 else np.int32
-        counts = np.concatenate([np.diff(tree.leaves.starts) for tree in trees])
         return cls(
             directions,
-            np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-            np.concatenate([tree.columns for tree in trees]).astype(short),
-            np.concatenate([tree.thresholds for tree in trees]),
-            np.concatenate([tree.left for tree in trees]).astype(short),
-            np.concatenate([tree.gains for tree in trees]),
-            np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
-            np.concatenate([tree.leaves.classes for tree in trees]),
-            np.concatenate([tree.leaves.steps for tree in trees]),
-            np.array([tree.leaves.unit for tree in trees], dtype=np.float32),
-            np.concatenate([tree.leaves.covers for tree in trees]),
-            prior,
-            state,
-            n_members,
+            **packed(trees, len(directions)),
+            prior=prior,
+            state=state,
+            n_members=n_members,
         )
 
     @property
@@ -222,12 +175,9 @@ class SparseTrees(Ensemble):
         SparseTrees
             Its trees, with the values that it was trained with.
         """
-        trees = [self._tree(t) for t in range(number, self.n_trees, self.n_members)]
         factor = np.float32(self.n_members)
-        trees = [
-            tree._replace(leaves=tree.leaves._replace(unit=tree.leaves.unit * factor))
-            for tree in trees
-        ]
+        own = range(number, self.n_trees, self.n_members)
+        trees = [self._tree(t).scaled(factor) for t in own]
         state = self.state[number : number + 1]
         return SparseTrees.pack(self.directions, trees, self.prior, state)
 
@@ -450,8 +400,6 @@ class SparseTrees(Ensemble):
     ) -> tuple[NDArray, NDArray]:
         """Return what features contribute to scores, and the scores that are expected without."""
         sizes = np.diff(self.leaf_starts)
-        tree_of_leaf = np.repeat(np.arange(self.n_trees), np.diff(self._leaf_ranges))
-        leaves = np.repeat(np.arange(len(sizes)), sizes)
         along = self.directions.rows(np.zeros(1, np.int64)) if self._along is None else self._along
         trees = TreeArrays(
             self.starts,
@@ -459,9 +407,9 @@ class SparseTrees(Ensemble):
             self.thresholds,
             self._children,
             self.covers,
-            leaves,
+            np.repeat(np.arange(len(sizes)), sizes),
             self.classes,
-            self.steps.astype(np.float32) * self.units[tree_of_leaf[leaves]],
+            self._values,
             self.prior,
             along,
         )
@@ -513,10 +461,6 @@ class SparseTrees(Ensemble):
     def tables(self, shape: ModelShape) -> PlainTables:
         """Return the trees with their vector leaves."""
         split = self.columns >= 0
-        tree_of_entry = np.repeat(
-            np.repeat(np.arange(self.n_trees), np.diff(self._leaf_ranges)),
-            np.diff(self.leaf_starts),
-        )
         trees = TreeTable(
             self.starts,
             np.where(split, self._places, -1).astype(np.int64),
@@ -525,7 +469,7 @@ class SparseTrees(Ensemble):
             np.zeros(len(split), dtype=np.float32),
             leaf_starts=self.leaf_starts.astype(np.int64),
             leaf_classes=self.classes.astype(np.int64),
-            leaf_values=self.steps.astype(np.float32) * self.units[tree_of_entry],
+            leaf_values=self._values,
             leaf_steps=self.steps,
             leaf_units=self.units,
         )
@@ -533,15 +477,16 @@ class SparseTrees(Ensemble):
         def rows(numbers: NDArray[np.int64]) -> Any:
             return self.directions.rows(self._used[numbers]).astype(shape.dtype)
 
+        n_values = len(self._used)
         return PlainTables(
-            stumps=None,
-            trees=trees,
-            n_views=1,
-            n_values=len(self._used),
-            rows=rows,
-            votes=None,
-            baseline=self.prior,
+            None, trees, n_views=1, n_values=n_values, rows=rows, votes=None, baseline=self.prior
         )
+
+    @property
+    def _values(self) -> NDArray[np.float32]:
+        """The values of all entries of leaves."""
+        ends = self.leaf_starts[self._leaf_ranges]
+        return self.steps.astype(np.float32) * np.repeat(self.units, np.diff(ends))
 
     @cached_property
     def _leaf_ranges(self) -> NDArray[np.int64]:

@@ -39,11 +39,17 @@ class RandomBoostClassifier(BaseBoostingClassifier):
     Parameters
     ----------
     n_estimators : int or None, default=None
-        Maximum number of rounds, one tree each; None for 400 with fewer than 4000 samples, 300 with
-        fewer than 10000, else 40 to 160. `early_stopping` decides how many are used.
+        Largest number of rounds; None for 100 with fewer than 10000 samples, else 40 to 160 (half
+        as many with ``effort="fast"``, twice as many with "best"). How many are used is up to
+        `early_stopping`.
+    effort : {"fast", "default", "best"}, default="default"
+        How much time is spent for a lower error: it sets the number of rounds, the shrinkage, and
+        how many ensembles are averaged. By default these are four with fewer than 10000 samples,
+        two with fewer than 50000 and at most 64 classes, and one otherwise; "fast" averages half
+        as many, "best" four times as many.
     learning_rate : float or None, default=None
-        Shrinkage: the factor of every tree; None for 0.08 with fewer than 4000
-        samples, else 0.09 to 0.2.
+        Shrinkage: the factor of every tree; None for 0.16 with fewer than 10000 samples, else 0.09
+        to 0.2.
     max_leaf_nodes : int or None, default=None
         Maximum number of leaves per tree; None chooses it by the numbers of samples and classes,
         from 24 to 1024.
@@ -90,13 +96,14 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         same total weight, counted with `sample_weight`.
     early_stopping : bool or "auto", default="auto"
         True: stop when the loss of a held-out part has not fallen for `n_iter_no_change` rounds,
-        and keep the best round. "auto": with `X_val`, or with at least 10000 samples, the same;
-        else a held-out part chooses the number of rounds, three times that with the lowest loss,
-        and the temperature of the probabilities, and the model is then fitted to all samples (with
-        fewer than 50 samples all rounds are used). False: all rounds.
+        and keep the best round. "auto": the same with `X_val` or where a single ensemble is
+        trained; where several are averaged, only the first one has samples held out from it, they
+        decide when to stop, and all rounds are kept (with fewer than 50 samples all rounds are
+        run). False: all rounds. Held-out samples that decide when to stop also choose the
+        temperature of the probabilities.
     validation_fraction : float or None, default=None
-        Fraction of the samples held out if `X_val` is not passed; None for 0.2 with fewer than
-        10000 samples, else 0.1.
+        Share of the samples that is held out if no `X_val` is given; None for 1000 samples, but at
+        least 0.02 and at most 0.2 of them.
     n_iter_no_change : int, default=20
         Number of rounds without improvement after which early stopping ends the fit.
     warm_start : bool, default=False
@@ -126,7 +133,8 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         use, weighted by the gain of the splits; sums to 1.
     train_history_ : dict of str to ndarray
         By round: "loss" (before the round), "gain", and "validation_error" and "validation_loss"
-        where there is a validation part.
+        where there are held-out or validation samples; with several ensembles these are of the
+        first one, and the loss is that after a correction of the temperature.
     stopped_ : str
         Why the fit ended.
     model_ : FittedModel

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..ensembles.sparse_trees import SparseTree, SparseTrees
+from ..ensembles.sparse_trees import SparseTrees
 from ..runtime.memory import check_memory
 from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import scrambled
@@ -138,7 +138,7 @@ class SketchTrainer(Trainer):
         """Return the ensemble as it was after `n_rounds` rounds."""
         members = self._members
         share = np.float32(1.0 / len(members))
-        trees = [_scaled(each.trees[t], share) for t in range(n_rounds) for each in members]
+        trees = [each.trees[t].scaled(share) for t in range(n_rounds) for each in members]
         whole = all(len(each.trees) == n_rounds for each in members)
         state = np.array([each.state for each in members])
         return SparseTrees.pack(
@@ -193,8 +193,3 @@ def _rows(data: TrainingData, member: int) -> NDArray[np.int64] | slice:
     if member or data.held is None:
         return slice(None)
     return np.setdiff1d(np.arange(len(data.y)), data.held)
-
-
-def _scaled(tree: SparseTree, share: np.float32) -> SparseTree:
-    """Return a tree with its values multiplied, exactly if by a power of two."""
-    return tree._replace(leaves=tree.leaves._replace(unit=np.float32(tree.leaves.unit * share)))

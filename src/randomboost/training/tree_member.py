@@ -7,7 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ..ensembles.sparse_trees import SparseTree, SparseTrees
+from ..ensembles.sparse_tree import SparseTree
+from ..ensembles.sparse_trees import SparseTrees
 from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import scrambled
 from ..trees.growth import SketchedTree, SketchRules, grow_sketched_tree
@@ -91,7 +92,7 @@ class ScoredSamples:
 
         Where there are many classes, it is left out.
         """
-        if self.scores.values.shape[1] > DENSE:
+        if len(self.scores.prior.scores) > DENSE:
             return self.loss(team)
         loss, self._scale = tempered_loss(self.scores.values, self.y, self.weight, self._scale)
         return loss
