@@ -5,10 +5,8 @@ from __future__ import annotations
 import ast
 import json
 import re
-import sys
 from pathlib import Path
 
-import console_blocks
 import pytest
 from test_layout import ORDER
 
@@ -18,50 +16,6 @@ from randomboost.estimators.parameters import defaults_of
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-
-
-def run(code, names):
-    try:
-        exec(code, names)
-    except ModuleNotFoundError as error:
-        if error.name.startswith("randomboost"):
-            raise
-        pytest.skip(f"{error.name} is not installed")
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    if "matplotlib.pyplot" in sys.modules:
-        sys.modules["matplotlib.pyplot"].close("all")
-
-
-@pytest.mark.parametrize("page", [DOCS / "command-line.md"], ids=lambda page: page.stem)
-def test_the_commands_of_a_page_print_what_it_shows(page, tmp_path, monkeypatch):
-    for module in ("typer", "pandas", "pyarrow", "onnx"):
-        pytest.importorskip(module)
-    monkeypatch.chdir(tmp_path)
-    names, variables = {}, console_blocks.environment(tmp_path)
-    for kind, block in console_blocks.FENCED.findall(page.read_text()):
-        if kind == "python":
-            run(compile(block, page.name, "exec"), names)
-            continue
-        for command, shown in console_blocks.steps(block):
-            found, code = console_blocks.printed(command, tmp_path, variables)
-            assert code == 0, (command, found)
-            measured = " compare " in command  # other libraries, whose numbers differ
-            same = console_blocks.same(shown, found, numbers=not measured)
-            assert same, "\n".join([f"$ {command}", *found, "instead of", *shown])
-
-
-def test_a_difference_from_the_page_is_found():
-    same = console_blocks.same
-    assert same(["a  12 ms", "...", "z 1 kB"], ["a 3.5 s", "b", "c", "z  99 MB"])
-    assert same(["a", "...", "z"], ["a", "z"])
-    assert not same(["a", "z"], ["a", "b", "z"])
-    assert not same(["error 4.00 %"], ["error 5.00 %"])
-    assert same(["error 4.00 %"], ["error 5.00 %"], numbers=False)
-    assert not same(["a", "..."], ["b", "c"])
 
 
 def test_parts_of_ones_own_take_less_than_30_lines():

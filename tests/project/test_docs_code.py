@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import doctest
 import re
+import sys
 from pathlib import Path
 
 import console_blocks
@@ -20,13 +21,21 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [
     ROOT / "README.md",
-    *(DOCS / name for name in ("index.md", "start.md", "file-format.md", "many-classes.md")),
+    *(DOCS / name for name in ("index.md", "start.md", "command-line.md")),
+    *(DOCS / name for name in ("file-format.md", "many-classes.md")),
     *sorted(DOCS.glob("guide/*.md")),
     *sorted(DOCS.glob("howto/*.md")),
 ]
 BLOCK = re.compile(r"^```(python|pycon|sh|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 # set-up of an environment, data that is not part of the package, compilers
 NOT_RUN = ("make ", "pip ", "git ", "cc ", "RANDOMBOOST_DATA=")
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 def names_of(page):
@@ -62,7 +71,7 @@ def run_doctest(code, page, names):
 
 def run_commands(kind, code, folder):
     """Run the commands of a block, and compare what they print with what a console shows."""
-    for module in ("typer", "pandas", "pyarrow"):
+    for module in ("typer", "pandas", "pyarrow", "onnx"):
         pytest.importorskip(module)
     variables = console_blocks.environment(folder)
     if kind == "sh":
@@ -100,3 +109,13 @@ def test_a_wrong_command_is_noticed(tmp_path):
     with pytest.raises(AssertionError):
         run_commands("sh", "false\necho on\n", tmp_path)
     run_commands("sh", "make nonsense\n", tmp_path)
+
+
+def test_a_difference_from_the_page_is_found():
+    same = console_blocks.same
+    assert same(["a  12 ms", "...", "z 1 kB"], ["a 3.5 s", "b", "c", "z  99 MB"])
+    assert same(["a", "...", "z"], ["a", "z"])
+    assert not same(["a", "z"], ["a", "b", "z"])
+    assert not same(["error 4.00 %"], ["error 5.00 %"])
+    assert same(["error 4.00 %"], ["error 5.00 %"], numbers=False)
+    assert not same(["a", "..."], ["b", "c"])
