@@ -305,7 +305,7 @@ def _other_byte_order(X, path):
 )
 def test_the_layout_of_data_does_not_matter(model, noisy, tmp_path, form):
     X, y = noisy
-    expected = clone(model).fit(X, y).decision_function(X)
+    expected = clone(model).fit(X, y, X_val=X, y_val=y).decision_function(X)
     given = form(X, tmp_path)
     frozen_y, weight = y.copy(), np.ones(len(y))
     frozen_y.flags.writeable = weight.flags.writeable = False

@@ -8,11 +8,12 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
 _RANGE = 0.1, 4.0  # of the factor
+_CAUTION = 2.0  # samples that speak for the factor 1, as it were
 _STEPS = 2  # of Newton's method
 
 
 def find_scale(scores: NDArray, y: NDArray[np.int64], weight: NDArray | None) -> float:
-    """Return the factor s for which ``softmax(s F)`` has the lowest log loss.
+    """Return the factor s for which ``softmax(s F)`` has the lowest log loss, with some caution.
 
     Parameters
     ----------
@@ -32,7 +33,8 @@ def find_scale(scores: NDArray, y: NDArray[np.int64], weight: NDArray | None) ->
 
     def loss(logarithm: float) -> float:
         chances = log_softmax(np.exp(logarithm) * F, axis=1)[own, y]
-        return -float(np.average(chances, weights=weight))
+        caution = _CAUTION / len(y) * logarithm**2  # few samples cannot speak for a large factor
+        return caution - float(np.average(chances, weights=weight))
 
     bounds = np.log(_RANGE)
     found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-3})

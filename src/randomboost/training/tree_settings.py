@@ -91,16 +91,16 @@ class SketchSettings:
         """
         leaves = max(n_samples // 40, min(3 * n_classes, n_samples // 16))
         small, large = n_samples < _SMALL, n_samples >= _LARGE
-        many = n_classes > _MANY_CLASSES
+        many, huge = n_classes > _MANY_CLASSES, n_samples >= _HUGE
         n_rounds, learning_rate, n_members = 100, 0.16, 4
-        if large and (many or n_classes > _SOME_CLASSES or n_samples >= _HUGE):
+        if large and (many or n_classes > _SOME_CLASSES or huge):
             # the more samples, the fewer and larger steps
             n_rounds = max(40, round(90 * min(1.0, _HUGE / n_samples) ** 0.35))
             learning_rate, n_members = 0.13 * (90 / n_rounds) ** 0.5, 1
             if many:
                 n_rounds, learning_rate = 160, 0.09
         elif large:
-            n_rounds, learning_rate, n_members = 80, 0.15, 2
+            n_rounds, learning_rate, n_members = 100, 0.15, 2
         if effort == "fast":
             n_rounds, learning_rate = n_rounds // 2, 1.5 * learning_rate
             n_members = max(1, n_members // 2)
@@ -116,7 +116,7 @@ class SketchSettings:
             subsample=0.9 if many else 0.7 if small else 0.8,
             max_features=0.5 if large else 0.3,
             max_drawn=min(max(n_features // 2, 16), 64) if large else 16,
-            n_sketches=30 if many else 6 if large and n_classes <= _FEW_CLASSES else 14,
+            n_sketches=30 if many else 6 if huge and n_classes <= _FEW_CLASSES else 14,
             leaf_classes=16 if many else 32,
             max_bins=64 if small or n_features > _MANY_FEATURES else 255 if large else 128,
             focus=12.0 if small else 24.0,
