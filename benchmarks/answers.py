@@ -45,10 +45,10 @@ def explain() -> None:
         model = RandomBoostClassifier(random_state=0).fit(data.X, data.y).set_params(n_jobs=1)
         seconds, found = timed(lambda model=model, data=data: model.explain(data.X_test))
         off = np.abs(found.scores - model.decision_function(data.X_test).max(axis=1)).max()
-        leaves = len(model.model_.ensemble.covers)
+        leaves, n_trees = len(model.model_.ensemble.covers), model.model_.ensemble.n_trees
         print(
-            f"{name}: {n_train} samples, {n_classes} classes, {model.n_estimators_} trees of "
-            f"{leaves / model.n_estimators_:.0f} leaves: {seconds:.2f} s, off by {off:.1e}"
+            f"{name}: {n_train} samples, {n_classes} classes, {n_trees} trees of "
+            f"{leaves / n_trees:.0f} leaves: {seconds:.2f} s, off by {off:.1e}"
         )
 
 

@@ -21,6 +21,7 @@ from sklearn.model_selection import train_test_split
 
 from randomboost import AdaBoostMHClassifier, RandomBoostClassifier, RBoostRankClassifier
 from randomboost.plots import ContributionDisplay
+from randomboost.runtime.parallel import ThreadTeam
 
 CLASS_COLORS = ["#2f7fc1", "#e07a2f", "#2f9e6e", "#a66fd0", "#d1495b", "#8a8f98"]
 MARKERS = ["o", "s", "^"]
@@ -271,7 +272,9 @@ def draw_leaves(sheet: Sheet) -> Figure:
     model = RandomBoostClassifier(
         1, learning_rate=1.0, max_leaf_nodes=4, subsample=1.0, early_stopping=False, random_state=0
     ).fit(X, y)
-    added = model.decision_function(points) - np.log(np.bincount(y) / len(y))
+    tree = model.model_.ensemble.member(0)
+    scores = tree.scores(model.model_.inputs.scaled(points), ThreadTeam(1))
+    added = (scores - tree.prior[:, None]).T
     vectors, leaves = np.unique(added.round(3), axis=0, return_inverse=True)
     figure, (plane, bars) = sheet.panels(2, 2.9, width_ratios=[1.25, 1])
     tints = [sheet.tint(sheet.ink, 0.05 + 0.1 * number) for number in range(len(vectors))]
