@@ -144,16 +144,20 @@ def on_another_scale(X: Any, other: Any) -> bool:
         return False
     (mean, spread), (other_mean, other_spread) = _moments(X), _moments(other)
     varies = spread > 0
-    far = np.abs(other_mean - mean) > _FAR * spread
-    far |= (other_spread > _WIDE * spread) | (_WIDE * other_spread < spread) & (other_spread > 0)
+    with np.errstate(over="ignore"):
+        far = np.abs(other_mean - mean) > _FAR * spread
+        far |= other_spread > _WIDE * spread
+        far |= (_WIDE * other_spread < spread) & (other_spread > 0)
     return bool(far[varies].sum() > _MANY * max(varies.sum(), 1))
 
 
 def _moments(X: Any) -> tuple[NDArray, NDArray]:
     """Return means and standard deviations of columns, without missing values."""
     if sp.issparse(X):
-        mean, variance = mean_variance_axis(X, axis=0)
-        return mean, np.sqrt(variance)
+        peak = np.asarray(abs(X).max(axis=0).todense(), dtype=np.float64).ravel()
+        peak[peak == 0] = 1.0
+        mean, variance = mean_variance_axis(_divided(X, peak), axis=0)
+        return mean * peak, np.sqrt(variance) * peak
     known = ~np.isnan(X)
     count = np.maximum(known.sum(axis=0), 1)
     peak = np.maximum(np.where(known, np.abs(X), 0).max(axis=0), np.finfo(np.float64).tiny)
