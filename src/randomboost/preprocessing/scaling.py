@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.sparsefuncs import mean_variance_axis
 
 _FEWEST = 10  # samples whose means and standard deviations are compared
 _FAR, _WIDE = 5.0, 20.0  # standard deviations apart, factor between them
@@ -154,10 +153,17 @@ def on_another_scale(X: Any, other: Any) -> bool:
 def _moments(X: Any) -> tuple[NDArray, NDArray]:
     """Return means and standard deviations of columns, without missing values."""
     if sp.issparse(X):
-        peak = np.asarray(abs(X).max(axis=0).todense(), dtype=np.float64).ravel()
+        n, d = X.shape
+        values, columns = X.data.astype(np.float64), X.indices
+        peak = np.zeros(d)
+        np.maximum.at(peak, columns, np.abs(values))
         peak[peak == 0] = 1.0
-        mean, variance = mean_variance_axis(_divided(X, peak), axis=0)
+        unit = values / peak[columns]
+        mean = np.bincount(columns, unit, d) / n
+        squares = np.bincount(columns, (unit - mean[columns]) ** 2, d)
+        variance = (squares + (n - np.bincount(columns, minlength=d)) * mean**2) / n
         return mean * peak, np.sqrt(variance) * peak
+    X = X.astype(np.float64, copy=False)
     known = ~np.isnan(X)
     count = np.maximum(known.sum(axis=0), 1)
     peak = np.maximum(np.where(known, np.abs(X), 0).max(axis=0), np.finfo(np.float64).tiny)
