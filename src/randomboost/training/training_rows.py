@@ -1,0 +1,224 @@
+"""The training samples of boosted trees, on this machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ..ensembles.landmark_scores import LandmarkScores
+from ..ensembles.sparse_trees import SparseTrees
+from ..preprocessing.merging import row_hashes, sample_keys
+from ..projections.directions import Directions, discriminant_sample, find_discriminants
+from ..runtime.exact_sums import class_totals
+from ..runtime.memory import check_memory
+from ..runtime.parallel import OutsideForks, ThreadTeam
+from ..trees.sparse_scores import Prior
+from .binned_data import BinnedData
+from .landmark_ridge import learn_start, start_samples
+from .loop import TrainingData
+from .member_rows import MemberRows
+from .scored_samples import ScoredSamples
+
+
+class LocalRows:
+    """Training samples on this machine.
+
+    Parameters
+    ----------
+    data : TrainingData
+        The data. Its first member does not learn from the samples that are held out.
+    team : ThreadTeam
+        Threads.
+    """
+
+    def __init__(self, data: TrainingData, team: ThreadTeam) -> None:
+        self._data, self._team = data, team
+        self._binned: BinnedData
+        self._begin: NDArray[np.float32] | None = None
+        keys = data.keys
+        self._keys = sample_keys(row_hashes(data.X), data.y) if keys is None else keys
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of samples and features."""
+        return self._data.X.shape
+
+    def need_memory(self, needed: float, what: str) -> None:
+        """Raise where there is not as much memory.
+
+        Parameters
+        ----------
+        needed : float
+            Bytes needed.
+        what : str
+            What needs them.
+        """
+        remedy = "use fewer samples, a smaller n_projections or a smaller leaf_classes"
+        check_memory(needed, what, remedy)
+
+    def class_shares(self) -> NDArray:
+        """Return the total weight of every class, for weights of mean 1."""
+        return self._data.class_shares()
+
+    def _part(self, member: int) -> NDArray[np.int64] | slice:
+        """Return the samples that a member learns from."""
+        held = self._data.held
+        if member or held is None:
+            return slice(None)
+        return np.setdiff1d(np.arange(len(self._data.y)), held)
+
+    def discriminants(self, member: int, seed: int, count: int) -> Any:
+        """Return discriminants from the samples of a member.
+
+        Parameters
+        ----------
+        member : int
+            Number of the member.
+        seed : int
+            Its seed.
+        count : int
+            Number of discriminants.
+
+        Returns
+        -------
+        CSR matrix of shape (count, n_features)
+            The directions.
+        """
+        data, part = self._data, self._part(member)
+        if not count:
+            return sp.csr_array((0, self.shape[1]))
+        y, weight = data.y[part], data.sample_weight[part]
+        chosen = discriminant_sample(self._keys[part], y, seed)
+        X = data.X[chosen] if isinstance(part, slice) else data.X[part[chosen]]
+        totals = class_totals(y, weight, data.n_classes)
+        return find_discriminants(X, y[chosen], weight[chosen], seed, count, totals)
+
+    def start(self, n_landmarks: int, seed: int, known: LandmarkScores | None) -> LandmarkScores:
+        """Find the scores that boosting starts from.
+
+        Parameters
+        ----------
+        n_landmarks : int
+            Number of landmarks.
+        seed : int
+            Seed.
+        known : LandmarkScores or None
+            Those of a model whose rounds go on.
+
+        Returns
+        -------
+        LandmarkScores
+            The scores.
+        """
+        data, team = self._data, self._team
+        chosen = start_samples(self._keys, seed)
+        samples = data.X[chosen], data.y[chosen], data.sample_weight[chosen]
+        with OutsideForks():
+            found, own = learn_start(*samples, data.n_classes, n_landmarks, len(data.y), team)
+        scores = found if known is None else known
+        whole = len(chosen) == len(data.y) and scores.equals(found)
+        self._begin = np.empty((len(data.y), data.n_classes), dtype=np.float32)
+        if not whole:
+            self._begin[:] = scores.scores(data.X, team).T
+        if scores.equals(found):  # else the model is of other data
+            self._begin[chosen] = own
+        return scores
+
+    def _first(self, part: NDArray[np.int64] | slice) -> NDArray[np.float32] | None:
+        """Return what is added to the prior of samples."""
+        return None if self._begin is None else self._begin[part]
+
+    def bin(self, directions: Directions, max_bins: int) -> NDArray:
+        """Find the bins of all samples.
+
+        Parameters
+        ----------
+        directions : Directions
+            The directions.
+        max_bins : int
+            Number of bins.
+
+        Returns
+        -------
+        ndarray of shape (n_directions, max_bins - 1)
+            The edges.
+        """
+        self._binned = BinnedData(self._data.X, directions, max_bins, self._team)
+        return self._binned.edges
+
+    def member(self, number: int, prior: Prior, n_sketches: int, team: ThreadTeam) -> MemberRows:
+        """Return the samples of a member.
+
+        Parameters
+        ----------
+        number : int
+            Number of the member.
+        prior : Prior
+            Scores before the first tree.
+        n_sketches : int
+            Number of sketches.
+        team : ThreadTeam
+            Threads of the member.
+
+        Returns
+        -------
+        MemberRows
+            The samples.
+        """
+        data, part = self._data, self._part(number)
+        y, weight = data.y[part], data.sample_weight[part]
+        mean = class_totals(y, weight, data.n_classes).sum() / len(y)
+        return MemberRows(
+            self._binned.bins[part],
+            y,
+            weight / mean,
+            self._keys[part],
+            prior,
+            n_sketches,
+            team,
+            self._first(part),
+        )
+
+    def held(self, prior: Prior) -> ScoredSamples | None:
+        """Return the samples that are held out from the first member, if any are.
+
+        Parameters
+        ----------
+        prior : Prior
+            Scores before the first tree.
+
+        Returns
+        -------
+        ScoredSamples or None
+            The samples.
+        """
+        data, held = self._data, self._data.held
+        if held is None:
+            return None
+        weight = data.sample_weight[held]
+        return ScoredSamples(
+            self._binned.bins[held], data.y[held], weight, prior, self._first(held)
+        )
+
+    def go_on_from(
+        self, start: SparseTrees, members: list[MemberRows], held: ScoredSamples | None
+    ) -> None:
+        """Add the trees of a model to all scores.
+
+        Parameters
+        ----------
+        start : SparseTrees
+            The model.
+        members : list of MemberRows
+            The samples of the members.
+        held : ScoredSamples or None
+            The samples that are held out.
+        """
+        data = self._data
+        for number, rows in enumerate(members):
+            start.member(number).add_to(rows.scores, data.X[self._part(number)], self._team)
+        if held is not None:
+            start.member(0).add_to(held.scores, data.X[data.held], self._team)
