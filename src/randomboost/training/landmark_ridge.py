@@ -1,0 +1,305 @@
+"""Scores to start boosting from: ridge regression on the similarities to landmarks.
+
+The landmarks are training samples drawn at random. The indicators of the classes are regressed on
+the similarities to them; the penalty is the norm of the function that belongs to these (the kernel
+ridge regression of Nystroem's method). A factor makes scores of softmax of what it predicts.
+
+Boosting goes on from the scores of the training samples, so they must not know these samples'
+labels: they are those of regressions without the part of the data that a sample is in.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+from scipy.special import log_softmax
+
+from ..ensembles.landmark_scores import LandmarkScores
+from ..preprocessing.row_choice import draw
+from ..projections.landmarks import Landmarks, bent
+from ..runtime.parallel import ThreadTeam
+
+_PARTS = 5  # of the samples, each of which gets its scores from the others
+START_SAMPLES = 20_000  # most that a regression is fitted to
+_TRIED_SAMPLES, _TRIED_LANDMARKS, _TRIED_PARTS = 1500, 192, 3  # while settings are compared
+_FEW = 1000  # samples up to which settings are compared on all parts instead of one
+_POWERS = (0.0, 0.5, 1.0)  # of the correlation ratio of a feature, as its weight
+_WIDTHS = (0.03, 0.1, 0.3, 1.0, 3.0)  # in units of two over the mean squared distance
+_PENALTIES = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1)  # for a tenth of the samples
+_NUGGET = 1e-6
+_LEAST_RATIO = 1e-3  # of the variance of a feature that classes explain
+_CAUTION = 150  # samples that speak against the scores, as it were
+_STEPS = 6  # of Newton's method
+_RANGE = -2.0, 4.5  # of the logarithm of the factor
+
+
+class Setting(NamedTuple):
+    """A setting of the regression.
+
+    Parameters
+    ----------
+    power : float
+        Features are weighted by this power of their correlation ratio.
+    width : float
+        Width of the similarity.
+    penalty : float
+        Ridge penalty.
+    """
+
+    power: float
+    width: float
+    penalty: float
+
+
+def correlation_ratios(Z: NDArray, y: NDArray[np.int64], weight: NDArray) -> NDArray:
+    """Return the share of the variance of every feature that the classes explain.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n_samples, n_features)
+        Features.
+    y : ndarray of int64
+        Class numbers.
+    weight : ndarray
+        Weights.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        Between 0.001 and 1.
+    """
+    share = weight / weight.sum()
+    centred = Z - share @ Z
+    total = share @ centred**2
+    present, place = np.unique(y, return_inverse=True)
+    indicator = np.zeros((len(present), len(y)))
+    indicator[place, np.arange(len(y))] = share
+    between = (1.0 / indicator.sum(axis=1)) @ (indicator @ centred) ** 2
+    ratios = np.divide(between, total, out=np.zeros_like(total), where=total > 0)
+    return np.clip(ratios, _LEAST_RATIO, 1.0)
+
+
+def best_factor(
+    scores: NDArray, prior: NDArray, y: NDArray[np.int64], share: NDArray
+) -> tuple[float, float]:
+    """Return the factor a for which ``softmax(log prior + a scores)`` has the lowest log loss.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, n_classes)
+        Scores.
+    prior : ndarray of shape (n_classes,)
+        Shares of the classes.
+    y : ndarray of int64
+        Class numbers.
+    share : ndarray
+        Weights that sum to 1.
+
+    Returns
+    -------
+    tuple of float
+        The factor, by a few steps of Newton's method, and the loss.
+    """
+    base, own = np.log(np.maximum(prior, 1e-9)), np.arange(len(y))
+    logarithm = 0.5
+    for _ in range(_STEPS):
+        a = np.exp(logarithm)
+        logits = a * scores + base
+        powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+        powers /= powers.sum(axis=1, keepdims=True)
+        mean = (powers * scores).sum(axis=1)
+        spread = (powers * scores**2).sum(axis=1) - mean**2
+        slope = a * float(share @ (mean - scores[own, y]))
+        curvature = a * a * float(share @ spread) + abs(slope)
+        step = np.clip(slope / max(curvature, 1e-12), -1.0, 1.0)
+        logarithm = float(np.clip(logarithm - step, *_RANGE))
+    a = float(np.exp(logarithm))
+    return a, -float(share @ log_softmax(a * scores + base, axis=1)[own, y])
+
+
+class _Regression:
+    """Regressions on the similarities to given landmarks, each without one part of the samples."""
+
+    def __init__(
+        self,
+        landmarks: Landmarks,
+        similarities: NDArray,
+        y: NDArray[np.int64],
+        weight: NDArray,
+        n_classes: int,
+        parts: list[NDArray[np.int64]],
+        team: ThreadTeam,
+    ) -> None:
+        m = len(y)
+        self.similarities, self.parts, self.y = similarities, parts, y
+        self.share = weight / weight.sum()
+        root = np.sqrt(self.share * m)
+        self.prior = np.bincount(y, self.share, n_classes)
+        targets = np.eye(n_classes)[y] - self.prior
+        self._norm = self._norm_matrix(landmarks) * (m / 10)
+        self._grams: list[NDArray] = [np.empty(0)] * len(parts)
+        self._moments = list(self._grams)
+
+        def work(number: int) -> None:
+            rows = parts[number]
+            part = similarities[rows] * root[rows, None]
+            self._grams[number] = part.T @ part
+            self._moments[number] = part.T @ (targets[rows] * root[rows, None])
+
+        team.for_each(work, len(parts))
+        self._gram = np.sum(self._grams, axis=0)
+        self._moment = np.sum(self._moments, axis=0)
+
+    @staticmethod
+    def _norm_matrix(landmarks: Landmarks) -> NDArray:
+        points = landmarks.points.astype(np.float64)
+        squares = (points**2).sum(axis=1)
+        distances = np.maximum(squares[:, None] + squares - 2.0 * points @ points.T, 0.0)
+        matrix = np.exp(-landmarks.width * distances)
+        matrix[np.diag_indices(len(matrix))] += _NUGGET
+        return matrix
+
+    def coefficients(self, penalty: float, without: int | None = None) -> NDArray:
+        """Return the coefficients of the regression, without a part of the samples."""
+        gram, moment = self._gram, self._moment
+        if without is not None:
+            gram, moment = gram - self._grams[without], moment - self._moments[without]
+        return cho_solve(cho_factor(gram + penalty * self._norm), moment)
+
+    def predict_part(self, penalty: float, number: int) -> NDArray:
+        """Return what a part of the samples is predicted by the others."""
+        return self.similarities[self.parts[number]] @ self.coefficients(penalty, number)
+
+    def loss(self, penalty: float, numbers: range) -> float:
+        """Return the lowest log loss of the predictions of some parts."""
+        rows = np.concatenate([self.parts[number] for number in numbers])
+        found = np.concatenate([self.predict_part(penalty, number) for number in numbers])
+        share = self.share[rows] / self.share[rows].sum()
+        return best_factor(found, self.prior, self.y[rows], share)[1]
+
+
+def _make_landmarks(
+    Z: NDArray, ratios: NDArray, power: float, width: float, chosen: slice
+) -> Landmarks:
+    """Return landmarks out of bent features; the width is relative to their mean distance."""
+    weights = (ratios**power).astype(np.float32)
+    points = Z[chosen] * weights
+    distance = 2.0 * float(points.var(axis=0).sum())
+    return Landmarks(points.astype(np.float32), weights, 2.0 * width / max(distance, 1e-12))
+
+
+def _choose(
+    X: NDArray, Z: NDArray, y: NDArray[np.int64], weight: NDArray, n_classes: int,
+    ratios: NDArray, team: ThreadTeam,
+) -> Setting:  # fmt: skip
+    """Return the setting with the lowest loss on parts that were left out.
+
+    The power is chosen for a middle width, then the width, then the power again.
+    """
+    m = len(y)
+    parts = np.array_split(np.arange(m), _TRIED_PARTS)
+    numbers = range(_TRIED_PARTS if m <= _FEW else 1)
+    chosen = slice(0, _TRIED_LANDMARKS)
+    losses: dict[tuple[float, float], list[float]] = {}
+    alone = ThreadTeam(1)
+
+    def attempt(powers: tuple[float, ...], widths: tuple[float, ...]) -> tuple[float, float]:
+        wanted = list(product(powers, widths))
+        new = [pair for pair in wanted if pair not in losses]
+
+        def work(number: int) -> None:
+            landmarks = _make_landmarks(Z, ratios, *new[number], chosen)
+            similarities = landmarks.similarities(X, alone)
+            tried = _Regression(landmarks, similarities, y, weight, n_classes, parts, alone)
+            losses[new[number]] = [tried.loss(penalty, numbers) for penalty in _PENALTIES]
+
+        team.for_each(work, len(new))
+        return min(wanted, key=lambda pair: (min(losses[pair]), wanted.index(pair)))
+
+    power, width = attempt(_POWERS, _WIDTHS[2:3])
+    power, width = attempt((power,), _WIDTHS)
+    power, width = attempt(_POWERS, (width,))
+    return Setting(power, width, _PENALTIES[int(np.argmin(losses[power, width]))])
+
+
+def start_samples(keys: NDArray[np.uint64], seed: int) -> NDArray[np.int64]:
+    """Choose the samples that scores are fitted to.
+
+    Parameters
+    ----------
+    keys : ndarray of uint64
+        Keys of all samples.
+    seed : int
+        Seed.
+
+    Returns
+    -------
+    ndarray of int64
+        Numbers of at most 20000 samples, in random order.
+    """
+    draws = draw(keys, seed)
+    if len(draws) > START_SAMPLES:
+        chosen = np.argpartition(draws, START_SAMPLES - 1)[:START_SAMPLES]
+        return chosen[np.argsort(draws[chosen], kind="stable")]
+    return np.argsort(draws, kind="stable")
+
+
+def learn_start(
+    X: NDArray,
+    y: NDArray[np.int64],
+    weight: NDArray,
+    n_classes: int,
+    n_landmarks: int,
+    n_samples: int,
+    team: ThreadTeam,
+) -> tuple[LandmarkScores, NDArray[np.float32]]:
+    """Fit scores to start boosting from.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, n_features)
+        Scaled data of the samples that `start_samples` chose, in its order.
+    y : ndarray of int64
+        Class numbers.
+    weight : ndarray
+        Weights.
+    n_classes : int
+        Number of classes.
+    n_landmarks : int
+        Number of landmarks, at most n.
+    n_samples : int
+        Number of all training samples.
+    team : ThreadTeam
+        Threads; they do not change the scores.
+
+    Returns
+    -------
+    tuple of (LandmarkScores, ndarray of float32 of shape (n, n_classes))
+        Scores of all other samples, and scores of these samples that do not know their labels.
+    """
+    Z, few = bent(X), slice(0, _TRIED_SAMPLES)
+    ratios = correlation_ratios(Z, y, weight)
+    setting = _choose(X[few], Z[few], y[few], weight[few], n_classes, ratios, team)
+    chosen = slice(0, n_landmarks)
+    landmarks = _make_landmarks(Z, ratios, setting.power, setting.width, chosen)
+    parts = np.array_split(np.arange(len(y)), _PARTS)
+    similarities = landmarks.similarities(X, team)
+    regression = _Regression(landmarks, similarities, y, weight, n_classes, parts, team)
+    found = np.empty((len(y), n_classes))
+
+    def work(number: int) -> None:
+        found[parts[number]] = regression.predict_part(setting.penalty, number)
+
+    team.for_each(work, len(parts))
+    factor, loss = best_factor(found, regression.prior, y, regression.share)
+    factor *= n_samples / (n_samples + _CAUTION)
+    prior = regression.prior[regression.prior > 0]
+    entropy = -float((prior * np.log(prior)).sum())
+    share = min(max(1.0 - loss / entropy, 0.0), 1.0)
+    coefficients = (factor * regression.coefficients(setting.penalty)).astype(np.float32)
+    scores = LandmarkScores(landmarks, coefficients, share)
+    return scores, (factor * found).astype(np.float32)
