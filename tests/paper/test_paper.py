@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import json
 import os
 import random
@@ -10,19 +12,23 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import wilcoxon
+from scipy import stats
 
 from randomboost import datasets
 from randomboost.paper import (
+    archive,
     cells,
     engine,
     experiments,
     published,
+    runs,
+    signed_ranks,
     store,
     tables,
 )
@@ -37,7 +43,8 @@ pytest.importorskip("matplotlib")
 
 TINY = {  # experiment: what of it is run
     "table-multiclass": ["wine"],
-    "table-rows": ["vowel+train", "ecc"],
+    "table-rows": ["vowel+train", "vowel+stacked", "ecc", "mo-hamming"],
+    "table-preparation": ["glass+stratified", "ecc"],
     "table-twoclass": ["breast-cancer-wdbc"],
     "table-correction": ["wine"],
     "table-size": ["stripes", "rank-n1000", "proj-n250"],
@@ -76,9 +83,10 @@ def small(monkeypatch):
     load = datasets.load
 
     def fake(name, folder=None, **settings):
-        if name in ("caltech-related", "vowel"):
+        if name in ("caltech-related", "vowel", "glass"):
             wine = load("wine", sources=["packages"])
-            return replace(wine, name=name, part=np.repeat("train", len(wine.y)))
+            part = np.where(np.arange(len(wine.y)) % 3 > 0, "train", "test")
+            return replace(wine, name=name, part=part)
         return load(name, folder, **settings)
 
     monkeypatch.setattr(datasets, "load", fake)
@@ -88,7 +96,7 @@ def test_every_experiment_of_the_paper_is_described():
     described = {
         "table-size", "table-correction", "table-twoclass", "table-multiclass", "table-wlda",
         "figure-curves", "figure-digits", "figure-caltech", "table-rows", "figure-toyrank",
-        "figure-toy", "table-complexity",
+        "figure-toy", "table-complexity", "table-preparation",
     }  # fmt: skip
     assert set(experiments.EXPERIMENTS) == described == set(TINY)
     assert len(experiments.PROJ_GRID) == 25
@@ -130,46 +138,57 @@ def test_staged_errors_are_those_of_shorter_fits(tmp_path):
         execute(each)
     [(_, of_long)], [(_, of_short)] = long.finished(), short.finished()
     assert of_long["wrong"][:5] == of_short["wrong"]
-    assert tables.error_at(of_long, 5) == tables.error_at(of_short)
+    [row], [other] = runs.rows_of(long.finished()), runs.rows_of(short.finished())
+    assert runs.error_at(row, 5) == runs.error_at(other) == runs.error_at(other, 5)
 
 
 def test_nu_is_chosen_inside_the_training_part(tmp_path, monkeypatch):
-    options = Options(tmp_path, repeats=2, quick=True, only=["wine", "proj"], rounds=5, threads=1)
+    only = ["wine", "proj-code"]
+    options = Options(tmp_path, repeats=2, quick=True, only=only, rounds=5, threads=1)
     made = plan("table-multiclass", options)
     cell = made.groups[0][1]
     trials = made.trials(cell)
     assert {trial.repeat for trial in trials} == {0}  # the first repeat's choice is kept
     assert {trial.fold for trial in trials} == {0, 1, 2}
+    assert {trial.path for trial in trials} == {(1e-3, 1e-5)}
     part = cells.parts("wine", 0, ("packages",))
     seen = []
-    monkeypatch.setattr(cells, "_fitted", lambda model, X, y: seen.append((X, y)) or {})
-    monkeypatch.setattr(
-        cells, "make", lambda *args: type("M", (), {"predict": lambda self, X: np.zeros(len(X))})()
-    )
+    known = {"rounds": 1, "seconds": 0.0, "cpu": 0.0}
+    monkeypatch.setattr(cells, "_fitted", lambda model, X, y: seen.append((X, y)) or known)
+    methods = {
+        "predict": lambda self, X: np.zeros(len(X)),
+        "set_params": lambda self, **settings: self,
+    }
+    monkeypatch.setattr(cells, "make", lambda *args: type("M", (), methods)())
     result = cells.run(trials[0])
     rows = {row.tobytes() for row in part.X}
     assert all(row.tobytes() in rows for row in seen[0][0])
     assert len(seen[0][0]) + result["n_test"] == len(part.X)
-    wide = plan("table-multiclass", replace(options, grid="paper"))
-    trials = wide.trials(wide.groups[0][1])
-    assert {trial.repeat for trial in trials} == {1}
-    assert len(trials) == 5 * len(experiments.PROJ_GRID)
+    [trial, *others] = made.trials(replace(cell, grid="paper"))
+    assert (trial.repeat, len(others)) == (1, 4)
+    assert trial.path == tuple(sorted(experiments.PROJ_GRID, reverse=True))
+    two_classes = replace(cell, grid="paper", set="heart")
+    assert made.trials(two_classes)[0].path == tuple(sorted(experiments.TWO_CLASS_GRID)[::-1])
+
+
+def test_as_printed_uses_the_nu_of_the_fast_form(tmp_path):
+    options = Options(tmp_path, repeats=1, quick=True, only=["wine", "proj"], rounds=10, threads=1)
+    made = plan("table-multiclass", options)
+    [trial, *_] = made.trials(made.groups[0][0])
+    assert trial.method == "proj-fast"
+    assert "iterations_per_round" not in trial.parameters
+    assert trial.limits == (5, 10)  # the candidates share the rounds
 
 
 def test_largest_nu_of_equals_is_taken(tmp_path):
     options = Options(tmp_path, repeats=1, quick=True, only=["wine", "proj"], rounds=5, threads=1)
     made = plan("table-multiclass", options)
     cell = made.groups[0][0]
-    for trial in made.trials(cell):
-        made.store.save(trial.name, trial.describe(), {"wrong": [3], "n_test": 9})
-    assert made.choice(cell) == max(
-        experiments.quick(experiments.get("table-multiclass")).methods[5].coarse
-    )
-    better = min(trial.nu for trial in made.trials(cell))
-    for trial in made.trials(cell):
-        if trial.nu == better:
-            made.store.save(trial.name, trial.describe(), {"wrong": [2], "n_test": 9})
-    assert made.choice(cell) == better
+    for counts, chosen in (([3, 3], 1e-3), ([3, 2], 1e-5)):
+        for trial in made.trials(cell):
+            assert trial.path == (1e-3, 1e-5)
+            made.store.save(trial.name, trial.describe(), {"wrong": counts, "n_test": 9})
+        assert made.choice(cell) == chosen
 
 
 def test_failing_cells_are_reported_and_the_rest_goes_on(tmp_path, monkeypatch):
@@ -295,38 +314,89 @@ def test_entries_are_compared_in_the_papers_deviations():
     entry = tables.Entry(12.0, 1.0, 5, (10.0, 4.0))
     assert entry.difference == 0.5
     assert entry.reached
+    assert entry.within
     assert page.shade(entry) == "near"
     assert page.shade(tables.Entry(9.0, 1.0, 5, (10.0, 4.0))) == "better"
     assert page.shade(tables.Entry(15.0, 1.0, 5, (10.0, 4.0))) == "worse"
     assert page.shade(tables.Entry(25.0, 1.0, 5, (10.0, 4.0))) == "far"
+    below = tables.Entry(5.0, 1.0, 5, (10.0, 4.0))
+    assert (below.reached, below.within) == (True, False)
     assert tables.Entry(0.05, 0.0, 5, (0.0, 0.0)).reached is False
+    assert tables.Entry(0.04, 0.0, 5, (0.0, 0.0)).within  # the paper prints one decimal
     assert tables.Entry(1.0, 0.0, 5).difference is None
+
+
+def test_confidence_intervals_are_students():
+    errors = np.random.default_rng(0).normal(10, 2, 10)
+    entry = tables.Entry(float(errors.mean()), float(errors.std(ddof=1)), 10)
+    low, high = stats.t.interval(0.95, 9, errors.mean(), stats.sem(errors))
+    assert (entry.mean - entry.half_width, entry.mean + entry.half_width) == pytest.approx(
+        (low, high)
+    )
+
+
+def exact_signed_rank(first, second):
+    """Wilcoxon's test by all assignments of signs; equal differences share their ranks."""
+    gaps = np.array([round(a - b, 1) for a, b in zip(first, second, strict=True)])
+    gaps = gaps[gaps != 0]
+    ranks = stats.rankdata(np.abs(gaps))
+    observed = min(ranks[gaps > 0].sum(), ranks[gaps < 0].sum())
+    sums = np.array([ranks @ signs for signs in itertools.product((0, 1), repeat=len(gaps))])
+    smaller = np.minimum(sums, ranks.sum() - sums)
+    return observed, float((smaller <= observed + 1e-9).mean())
 
 
 def test_signed_ranks_are_the_papers():
     """The paper says that its rank and proj differ by a statistic of 16 (stumps), 10.5 (WLDA)."""
-    entries = {
-        (name, key): tables.Entry(row[key][0], 0.0, 1, row[key])
-        for name, row in published.MULTI_CLASS.items()
-        for key in ("rank", "proj")
-    }
-    table = tables.Table(list(published.MULTI_CLASS), [("rank", ""), ("proj", "")], entries)
-    [ours, theirs] = tables.signed_ranks(table)
-    rank, proj = (
-        np.array([row[key][0] for row in published.MULTI_CLASS.values()])
-        for key in ("rank", "proj")
-    )
-    found = wilcoxon(rank - proj)
-    assert (ours.statistic, ours.p) == (theirs.statistic, theirs.p)
-    assert (ours.statistic, ours.p) == pytest.approx((found.statistic, found.pvalue))
-    assert ours.p > 0.05
-    assert (ours.wins, ours.losses) == (6, 4)
+    for figures, keys, statistic in (
+        (published.MULTI_CLASS, ("rank", "proj"), 16),
+        (published.WLDA, ("rank-wlda", "proj-wlda"), 10.5),
+        (published.MULTI_CLASS, ("mh", "rank"), 10),
+    ):
+        errors = [[row[key][0] for row in figures.values()] for key in keys]
+        assert signed_ranks.signed_rank(*errors)[0] == statistic
+        assert signed_ranks.signed_rank(*errors) == pytest.approx(exact_signed_rank(*errors))
+        entries = {
+            (name, key): tables.Entry(row[key][0] + 1e-9, 0.0, 1, row[key])
+            for name, row in figures.items()
+            for key in keys
+        }
+        table = tables.Table(list(figures), [(key, "") for key in keys], entries)
+        [ours, theirs] = signed_ranks.signed_ranks(table)
+        assert (ours.statistic, ours.p) == (theirs.statistic, theirs.p)
+    assert ours.p == pytest.approx(0.04, abs=0.005)
+    assert (ours.wins, ours.losses) == (3, 8)
+
+
+def test_runs_are_read_as_they_were_written(tmp_path):
+    cell = Cell("table-twoclass", "heart", "proj", 3, "RBoostProjClassifier", {"nu": 1e-5}, 100)
+    result = {
+        "nu": 1e-5, "rounds": 60, "stopped": "all rounds done", "stops": {"1e-06": 60},
+        "wrong": [9] * 40 + [7] * 20, "n_test": 68, "n_train": 202, "train_wrong": 0,
+        "seconds": 1.25, "cpu": 1.0, "versions": {"randomboost": "0.1"},
+    }  # fmt: skip
+    rows = runs.rows_of([(cell, result)])
+    runs.write(tmp_path, rows)
+    assert runs.read(tmp_path / "runs.csv") == rows
+    [row] = rows
+    assert (row["wrong@1"], row["wrong@50"], row["wrong@100"], row["wrong"]) == (9, 7, 7, 7)
+    assert runs.error_at(row, 100) == pytest.approx(100 * 7 / 68)
+    assert runs.stops(row) == {1e-6: 60}
+
+
+def test_where_the_objective_settles():
+    losses = np.array([1.0, 0.5, 0.499, 0.3, 0.3, 0.29])
+    assert cells._stops(losses)["0.01"] == 3  # 0.5 -> 0.499
+    assert cells._stops(losses)["0.0001"] == 5
+    assert cells._stops(np.array([1.0, 0.5]))["1e-06"] == 2  # never
 
 
 def test_exponents_are_slopes_in_logarithms():
-    cell = Cell("table-complexity", "m=1", "rank", 0, "RBoostRankClassifier", {}, 10)
-    results = [(replace(cell, set=f"m={m}"), {"cpu": 1e-3 * m**1.5}) for m in (100, 400, 200)]
-    slope, seconds = tables.exponents(results)["rank", "m"]
+    rows = [
+        {"set": f"m={m}", "method": "rank", "fit_cpu_seconds": 1e-3 * m**1.5}
+        for m in (100, 400, 200)
+    ]
+    slope, seconds = tables.exponents(rows)["rank", "m"]
     assert slope == pytest.approx(1.5)
     assert seconds == sorted(seconds)
 
@@ -355,3 +425,27 @@ def test_commands(tmp_path):
     assert "not an experiment" in found.output
     found = runner.invoke(app, ["run", "table-size", "--only", "iris", *out])
     assert found.exit_code == 2
+
+
+def test_archive(tmp_path):
+    cell = Cell("table-twoclass", "heart", "rank", 3, "RBoostRankClassifier", {}, 100)
+    result = {
+        "rounds": 100, "stopped": "", "wrong": [1], "n_test": 9, "seconds": 1.0, "cpu": 1.0,
+        "versions": {},
+    }  # fmt: skip
+    runs.write(tmp_path / "results" / "table-twoclass", runs.rows_of([(cell, result)]))
+    (tmp_path / "LICENSE").write_text("free")
+    for name in ("a.zip", "b.zip"):
+        archive.write(tmp_path / "results", tmp_path / name, [tmp_path / "LICENSE"])
+    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
+    with zipfile.ZipFile(tmp_path / "a.zip") as made:
+        contents = {name: made.read(name) for name in made.namelist()}
+    assert contents["seeds.csv"].decode().splitlines()[1:] == ["table-twoclass,heart,rank,3,3"]
+    assert contents["commit.txt"].decode() == "unknown\n"
+    assert b"numpy==" in contents["environment.txt"]
+    for line in contents.pop("MANIFEST.sha256").decode().splitlines():
+        digest, name = line.split()
+        assert hashlib.sha256(contents.pop(name)).hexdigest() == digest
+    assert not contents
+    with pytest.raises(ValueError, match=r"no runs\.csv"):
+        archive.write(tmp_path / "none", tmp_path / "c.zip")

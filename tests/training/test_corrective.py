@@ -9,7 +9,16 @@ from scipy.special import expit, logsumexp, xlogy
 from sklearn.datasets import make_blobs
 
 from randomboost import RBoostProjClassifier, RBoostRankClassifier
-from randomboost.solvers.corrective import SOLVER_DEFAULTS, minimise, solver_options
+from randomboost.losses import ExponentialLoss, LogisticLoss
+from randomboost.solvers import dual
+from randomboost.solvers.corrective import (
+    LARGEST_WEIGHT,
+    SOLVER_DEFAULTS,
+    minimise,
+    solver_options,
+)
+from randomboost.solvers.dual import DualProblem
+from randomboost.solvers.risk import PairwiseRisk
 
 TIGHT = {"maxiter": 5000, "ftol": 0, "gtol": 1e-12, "maxfun": 100000}
 CASES = [(3, 0), (4, 1)]  # classes and seed
@@ -420,3 +429,126 @@ def test_minimise_solves_least_squares_over_nonnegative_weights(seed):
     np.testing.assert_allclose(w, expected, atol=1e-6)
     assert value == pytest.approx(0.5 * norm**2)
     assert (w >= 0).all()
+
+
+@pytest.mark.parametrize("make", [rank_model, proj_model])
+@pytest.mark.parametrize("solve", [None, 3])
+def test_a_warm_start_with_another_nu_solves_for_it(make, solve):
+    """Also where no rounds are left."""
+    X, y = data(3, 0)
+    settings = {"iterations_per_round": solve, "solver_options": TIGHT, "warm_start": True}
+    model = make(3, 0, nu=0.05, **settings)
+    stumps = model.model_.ensemble.hypotheses
+    matrix = (rank_matrix if make is rank_model else proj_matrix)(model, X, y)
+
+    def value(weights):
+        if make is rank_model:
+            return logsumexp(-matrix @ weights) + 0.01 * weights.sum()
+        return np.logaddexp(0, -matrix @ weights).sum() / (3 * len(y)) + 0.01 * weights.sum()
+
+    before = value(model.weights_)
+    model.set_params(nu=0.01).fit(X, y)
+    assert model.model_.ensemble.n_rounds == len(stumps)
+    bounds = [(0, None)] * matrix.shape[1]
+    best = minimize(value, np.zeros(matrix.shape[1]), bounds=bounds, options={"maxfun": 10**6})
+    assert value(model.weights_) < before - 1e-4
+    assert value(model.weights_) <= best.fun + 1e-5
+    weights = model.weights_.copy()
+    np.testing.assert_array_equal(model.fit(X, y).weights_, weights)  # they are solved for already
+
+
+# -- the dual problem --------------------------------------------------------------------------
+
+
+class SquaredHinge:
+    """A loss of a user, with its conjugate."""
+
+    def value(self, margins):
+        return np.maximum(0.0, 1.0 - margins) ** 2
+
+    def derivative(self, margins):
+        return -2.0 * np.maximum(0.0, 1.0 - margins)
+
+    def conjugate(self, dual):
+        return dual + dual**2 / 4
+
+
+DUAL = {"problem": "dual", "ftol": 1e-9}
+
+
+@pytest.mark.parametrize(("k", "seed"), CASES)
+@pytest.mark.parametrize(("loss", "nu"), RANK_NU)
+def test_rank_by_its_dual_reaches_the_same_value(loss, nu, k, seed):
+    model = rank_model(
+        k, seed, loss=loss, nu=nu, solver_options=DUAL, iterations_per_round=None, n_estimators=4
+    )
+    problem = rank_problem(model, k, seed)
+    best = problem.optimum(model.weights_)
+    assert problem.primal(model.weights_) - best <= 1e-6 * max(1.0, abs(best))
+
+
+@pytest.mark.parametrize(("loss", "nu"), PROJ_NU)
+@pytest.mark.parametrize("selection", ["violation", "code"])
+def test_proj_by_its_dual_reaches_the_same_value(loss, nu, selection):
+    settings = {"solver_options": DUAL, "selection": selection, "n_estimators": 4}
+    model = proj_model(3, 0, loss=loss, nu=nu, **settings)
+    problem = proj_problem(model, 3, 0)
+    best = problem.optimum(model.weights_)
+    assert problem.primal(model.weights_) - best <= 1e-6 * max(1.0, abs(best))
+
+
+@pytest.mark.parametrize("nu", [0.003, 0.1])
+@pytest.mark.parametrize(
+    ("loss", "form"),
+    [
+        (ExponentialLoss(), "log-sum-exp"),
+        (LogisticLoss(), "sum"),
+        (LogisticLoss(), "mean"),
+        (SquaredHinge(), "sum"),
+        (SquaredHinge(), "mean"),
+    ],
+)
+def test_strong_duality_by_two_solvers(loss, form, nu):
+    """L-BFGS-B on the primal and Newton's method on the dual meet at the same value."""
+    rng = np.random.default_rng(0)
+    y = np.arange(30) % 3
+    responses = rng.choice([-1.0, 1.0], (6, 3, 30)) + 0.5 * (np.arange(3)[:, None] == y)
+    weight = rng.uniform(0.5, 2.0, 30)
+    risk = PairwiseRisk.of(loss, y, 3, weight, form)
+
+    def objective(w):
+        value, signed = risk.evaluate(np.tensordot(w, responses, 1))
+        return value + nu * w.sum(), nu - np.tensordot(responses, signed, 2)
+
+    _, primal = minimise(objective, np.zeros(6), {**solver_options(TIGHT)})
+    found = DualProblem(risk, responses, nu, LARGEST_WEIGHT).solve(1e-9 * abs(primal))
+    assert found.primal_value == pytest.approx(primal, rel=1e-6)
+    assert found.dual_value == pytest.approx(primal, rel=1e-6)
+    assert found.dual_value <= primal + 1e-12 * abs(primal)  # weak duality
+    # the dual point is feasible and, by (KKT), the slope of the loss at the primal point
+    matrix = differences(responses.transpose(1, 2, 0), y)
+    samples = np.broadcast_to(np.arange(30), (3, 30))[np.arange(3)[:, None] != y]
+    order = np.argsort(samples, kind="stable")  # pairs of a sample one after the other
+    u = found.dual[order]
+    assert (u >= 0).all()
+    assert (u @ matrix).max() <= nu + 1e-6
+    slopes = -loss.derivative(matrix @ found.weights) * np.repeat(weight, 2)
+    slopes *= risk.factor if form != "log-sum-exp" else 1 / slopes.sum()
+    np.testing.assert_allclose(u, slopes, atol=1e-4 * slopes.max())
+
+
+def test_the_dual_needs_a_conjugate_and_a_small_problem(monkeypatch):
+    class Plain:
+        def value(self, margins):
+            return np.exp(-margins)
+
+        def derivative(self, margins):
+            return -np.exp(-margins)
+
+    with pytest.raises(ValueError, match="needs a loss with conjugate"):
+        rank_model(3, 0, loss=Plain(), solver_options=DUAL, iterations_per_round=None)
+    monkeypatch.setattr(dual, "MOST_ENTRIES", 100)
+    with pytest.raises(ValueError, match="is for small problems"):
+        proj_model(3, 0, solver_options=DUAL, iterations_per_round=None)
+    with pytest.raises(ValueError, match="'primal' or 'dual'"):
+        solver_options({"problem": "both"})

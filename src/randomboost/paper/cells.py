@@ -21,7 +21,14 @@ from ..datasets import Split
 from ..datasets.digits import digits_split
 from ..training import stopwatch
 
-TRAINING_FILE = "+train"  # suffix of sets of which only LIBSVM's training file is used
+VARIANTS: dict[str, dict[str, Any]] = {  # suffixes of sets that are prepared in another way
+    "train": {"rows": "train"},
+    "stacked": {"rows": "stacked"},
+    "stratified": {"stratify": True},
+    "raw": {"interval": None},
+    "unit": {"interval": (0, 1)},
+}
+STOPS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)  # tolerances of the objective whose last rounds are noted
 GRID = 100  # points per side of a boundary figure
 _PROJECTIONS = 20  # figure-toyrank shows the best of so many random projections
 _BASE = {"m": 600, "k": 8, "d": 16, "T": 80, "n": 4000}
@@ -53,8 +60,10 @@ class Cell:
         Where data may come from.
     grid : str
         How nu is tuned: "coarse", "paper", or "" if it is not.
-    nu : float or None
-        Candidate of a tuning cell; None for reported cells.
+    path : tuple of float
+        Candidates for nu of a tuning cell, the largest first; empty for reported cells.
+    limits : tuple of int
+        Rounds after which the fit goes on to the next candidate.
     fold, folds : int
         Validation part of a tuning cell.
     """
@@ -71,7 +80,8 @@ class Cell:
     directions: int = 0
     sources: tuple[str, ...] = datasets.loading.SOURCES
     grid: str = ""
-    nu: float | None = None
+    path: tuple[float, ...] = ()
+    limits: tuple[int, ...] = ()
     fold: int = 0
     folds: int = 1
 
@@ -79,11 +89,12 @@ class Cell:
     def name(self) -> str:
         """Return the name of the cell's file."""
         name = f"{self.set}--{self.method}--{self.repeat}"
-        return name if self.nu is None else f"{name}--nu{self.nu:g}--{self.fold}"
+        return f"{name}--path--{self.fold}" if self.path else name
 
     def describe(self) -> dict[str, Any]:
         """Return everything the result depends on, as it is read back from JSON."""
-        return {**asdict(self), "sources": list(self.sources)}
+        lists = {name: list(getattr(self, name)) for name in ("sources", "path", "limits")}
+        return asdict(self) | lists
 
 
 @lru_cache(maxsize=64)
@@ -112,8 +123,8 @@ def parts(name: str, repeat: int, sources: tuple[str, ...]) -> Split:
     Parameters
     ----------
     name : str
-        Data set; ``@n`` for n training samples per class, ``+train`` for the rows of LIBSVM's
-        training file only.
+        Data set; ``@n`` for n training samples per class, ``+`` and one of `VARIANTS` for another
+        preparation.
     repeat : int
         Number of the repeat.
     sources : tuple of str
@@ -127,10 +138,10 @@ def parts(name: str, repeat: int, sources: tuple[str, ...]) -> Split:
     if "@" in name:
         base, count = name.split("@")
         return digits_split(loaded(base, sources), int(count), repeat)
-    data = loaded(name.removesuffix(TRAINING_FILE), sources)
+    base, *variants = name.split("+")
+    settings = {key: value for each in variants for key, value in VARIANTS[each].items()}
     test_size = 0.75 if name in datasets.caltech.SETS else 0.25
-    training_file = name.endswith(TRAINING_FILE)
-    return datasets.split(data, repeat, test_size=test_size, training_file=training_file)
+    return datasets.split(loaded(base, sources), repeat, test_size=test_size, **settings)
 
 
 def make(cell: Cell, n_features: int, nu: float | None, threads: int | None) -> Any:
@@ -178,7 +189,7 @@ def run(cell: Cell, nu: float | None = None, threads: int | None = None) -> dict
     dict
         Plain data.
     """
-    if cell.nu is not None:
+    if cell.path:
         return _validate(cell, threads)
     if cell.measure == "boundary":
         return _boundary(cell, nu, threads)
@@ -188,8 +199,10 @@ def run(cell: Cell, nu: float | None = None, threads: int | None = None) -> dict
     model = make(cell, part.X.shape[1], nu, threads)
     with stopwatch.measured() as spent:
         result = _fitted(model, part.X, part.y)
-    if cell.measure == "correction":
+    if "weights" in spent:
         result["correction_cpu"] = spent["weights"]
+    if cell.grid:
+        result["stops"] = _stops(model.train_history_["loss"])
     began = time.perf_counter()
     labels = model.predict(part.X_test)
     result["predict_seconds"] = time.perf_counter() - began
@@ -222,8 +235,22 @@ def _fitted(model: Any, X: NDArray, y: NDArray) -> dict[str, Any]:
     return {**noted, "rounds": rounds, "stopped": model.stopped_, "versions": versions}
 
 
+def _stops(losses: NDArray) -> dict[str, int]:
+    """Return after how many rounds a change of the objective was first below each tolerance."""
+    changes = np.abs(np.diff(losses)) / np.maximum(np.abs(losses[:-1]), np.finfo(float).tiny)
+    small = [np.flatnonzero(changes < tol) for tol in STOPS]
+    return {
+        f"{tol:g}": int(found[0]) + 2 if len(found) else len(losses)
+        for tol, found in zip(STOPS, small, strict=True)
+    }
+
+
 def _validate(cell: Cell, threads: int | None) -> dict[str, Any]:
-    """Count the wrong predictions on one fold of the training part, for a candidate of nu."""
+    """Count the wrong predictions on one fold of the training part, by candidate of nu.
+
+    One fit serves all candidates: every smaller nu continues from the weak classifiers of the
+    larger ones.
+    """
     if cell.measure == "boundary":
         data = loaded(cell.set, cell.sources)
         X, y = data.X, data.y
@@ -232,10 +259,15 @@ def _validate(cell: Cell, threads: int | None) -> dict[str, Any]:
         X, y = part.X, part.y
     folds = KFold(max(cell.folds, 4), shuffle=True, random_state=0).split(X)
     fit, val = list(folds)[cell.fold]
-    model = make(cell, X.shape[1], cell.nu, threads)
-    result = _fitted(model, X[fit], y[fit])
-    wrong = int((model.predict(X[val]) != y[val]).sum())
-    return {**result, "wrong": [wrong], "n_test": len(val)}
+    model = make(cell, X.shape[1], None, threads).set_params(warm_start=True)
+    wrong, rounds, seconds, cpu = [], [], 0.0, 0.0
+    for nu, limit in zip(cell.path, cell.limits, strict=True):
+        result = _fitted(model.set_params(nu=nu, n_estimators=limit), X[fit], y[fit])
+        wrong.append(int((model.predict(X[val]) != y[val]).sum()))
+        rounds.append(result["rounds"])
+        seconds, cpu = seconds + result["seconds"], cpu + result["cpu"]
+    total = {"seconds": seconds, "cpu": cpu, "rounds": rounds[-1], "path_rounds": rounds}
+    return {**result, **total, "wrong": wrong, "n_test": len(val)}
 
 
 # -- boundaries ------------------------------------------------------------------------------------

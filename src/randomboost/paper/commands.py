@@ -1,4 +1,4 @@
-"""The commands ``randomboost paper list``, ``run`` and ``show``."""
+"""The commands ``randomboost paper list``, ``run``, ``show`` and ``archive``."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rich.markdown import Markdown
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Column, Table
 
+from . import archive
 from . import results_page as page
 from .engine import Options, Plan, execute, plan
 from .experiments import EXPERIMENTS
@@ -38,8 +39,8 @@ Out = Annotated[Path, typer.Option(help="Folder of the results; finished fits ar
 Grid = Annotated[
     str,
     typer.Option(
-        help="How nu is chosen: `coarse` (4 to 6 values, one split of the first training part) or "
-        "`paper` (its grid, 5 folds of every training part)."
+        help="How nu is chosen: `paper` (its grid, 5 folds of every training part) or `coarse` "
+        "(4 to 6 values, one split of the first training part; always with --quick)."
     ),
 ]
 Rounds = Annotated[
@@ -114,7 +115,7 @@ def run_experiment(
     only: Only = None,
     jobs: Jobs = 1,
     out: Out = _OUT,
-    grid: Grid = "coarse",
+    grid: Grid = "paper",
     rounds: Rounds = None,
 ) -> None:
     """Run or resume an experiment, and write its tables and figures.
@@ -135,7 +136,7 @@ def run_experiment(
         Fits side by side.
     out : Path
         Folder of the results.
-    grid : {"coarse", "paper"}
+    grid : {"paper", "coarse"}
         How nu is chosen.
     rounds : int or None
         Rounds instead of the paper's.
@@ -190,7 +191,7 @@ def show(
     quick: Quick = False,
     only: Only = None,
     out: Out = _OUT,
-    grid: Grid = "coarse",
+    grid: Grid = "paper",
     rounds: Rounds = None,
 ) -> None:
     """Write and print the tables of the finished fits, without running any.
@@ -207,7 +208,7 @@ def show(
         Sets and methods to show.
     out : Path
         Folder of the results.
-    grid : {"coarse", "paper"}
+    grid : {"paper", "coarse"}
         How nu was chosen.
     rounds : int or None
         Rounds instead of the paper's.
@@ -219,3 +220,28 @@ def show(
         written = page.write(each)
         Console().print(Markdown(written.markdown))
         typer.echo("written: " + ", ".join(str(path) for path in written.files))
+
+
+@app.command("archive")
+def write_archive(
+    folder: Annotated[Path, typer.Argument(help="Folder of results: one folder per experiment.")],
+    out: Annotated[Path, typer.Option("--out", help="The zip file to write.")],
+    add: Annotated[list[Path] | None, typer.Option(help="Further file; may be repeated.")] = None,
+) -> None:
+    """Write an archive of results: runs, pages, environment, commit, seeds and checksums.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of results.
+    out : Path
+        The zip file.
+    add : list of Path or None
+        Further files.
+    """
+    try:
+        names = archive.write(folder, out, add or ())
+    except (OSError, ValueError) as error:
+        typer.secho(str(error), err=True, fg="red")
+        raise typer.Exit(2) from error
+    typer.echo(f"written: {out} with {len(names)} files")

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..datasets import DataNotFoundError
 from ..datasets.loading import SOURCES
-from .cells import TRAINING_FILE, Cell, loaded, run
+from .cells import Cell, loaded, run
 from .costs import expected, size
 from .experiments import Experiment, Method, get, quick
 from .store import Store
@@ -37,8 +37,8 @@ class Options:
         Names of sets and methods to restrict the run to.
     jobs : int
         Cells that run in parallel, each in its own process.
-    grid : {"coarse", "paper"}
-        How nu is tuned.
+    grid : {"paper", "coarse"}
+        How nu is tuned; the small version always uses "coarse".
     threads : int or None
         Threads of a fit; None for the cores divided by `jobs`.
     rounds : int or None
@@ -50,7 +50,7 @@ class Options:
     quick: bool = False
     only: Sequence[str] = ()
     jobs: int = 1
-    grid: str = "coarse"
+    grid: str = "paper"
     threads: int | None = None
     rounds: int | None = None
 
@@ -145,7 +145,7 @@ class Plan:
         return next(method for method in self.experiment.methods if method.key == cell.method)
 
     def trials(self, cell: Cell) -> list[Cell]:
-        """Return the cells that tune nu for a cell, all within its training part.
+        """Return the cells that tune nu for a cell, one per fold, all within its training part.
 
         Parameters
         ----------
@@ -157,15 +157,32 @@ class Plan:
         list of Cell
             Empty if nu is not tuned.
         """
+        if not cell.grid:
+            return []
         method = self.method(cell)
+        tuned = method.nu_of or method
         if cell.grid == "paper":
             values, folds, repeat = method.grid, 5, cell.repeat
         else:
             values, folds, repeat = method.coarse, 1, 0
             if size(cell.set)[0] < _FEW:
                 folds = 3
-        trial = replace(cell, repeat=repeat, curve=False, folds=folds)
-        return [replace(trial, nu=nu, fold=fold) for nu in values for fold in range(folds)]
+        if size(cell.set)[2] == 2 and method.two_class:
+            values = method.two_class
+        limits = [cell.rounds] * len(values)
+        if tuned.parameters.get("selection") == "violation":  # it hardly ever stops by itself
+            limits = [-(-cell.rounds * part // len(values)) for part in range(1, len(values) + 1)]
+        trial = replace(
+            cell,
+            method=tuned.key,
+            parameters=dict(tuned.parameters),
+            repeat=repeat,
+            curve=False,
+            path=tuple(sorted(values, reverse=True)),
+            limits=tuple(limits),
+            folds=folds,
+        )
+        return [replace(trial, fold=fold) for fold in range(folds)]
 
     def choice(self, cell: Cell) -> float | None:
         """Return the nu with the fewest wrong predictions in the trials; the largest if tied.
@@ -185,8 +202,8 @@ class Plan:
             result = self.result(trial)
             if result is None:
                 raise ValueError(f"nu of {cell.name} cannot be tuned: {trial.name} is missing")
-            assert trial.nu is not None
-            wrong[trial.nu] += result["wrong"][0]
+            for nu, count in zip(trial.path, result["wrong"], strict=True):
+                wrong[nu] += count
         return min(wrong, key=lambda nu: (wrong[nu], -nu)) if wrong else None
 
 
@@ -216,11 +233,12 @@ def plan(name: str, options: Options) -> Plan:
     problems = {base: _missing(base, sources) for base in dict.fromkeys(map(_base, sets))}
     left_out = {base: problem for base, problem in problems.items() if problem is not None}
     repeats = experiment.repeats if options.repeats is None else options.repeats
+    grid = "coarse" if options.quick else options.grid
     groups = []
     available = [name for name in sets if _base(name) not in left_out]
     for name in sorted(available, key=lambda name: (_work(name), name)):
         for method in methods:
-            first = _cell(experiment, name, method, sources, options.grid)
+            first = _cell(experiment, name, method, sources, grid)
             groups.append([replace(first, repeat=repeat) for repeat in range(repeats)])
     return Plan(experiment, options, groups, left_out)
 
@@ -268,7 +286,7 @@ def _restricted(
 
 
 def _base(name: str) -> str:
-    return name.split("@")[0].removesuffix(TRAINING_FILE)
+    return name.split("@")[0].split("+")[0]
 
 
 def _missing(name: str, sources: tuple[str, ...]) -> Exception | None:
@@ -362,8 +380,8 @@ def _side_by_side(plan: Plan, threads: int) -> Iterator[Result]:
 
 
 def _needs(plan: Plan, cell: Cell) -> set[str]:
-    return set() if cell.nu is not None else {trial.name for trial in plan.trials(cell)}
+    return set() if cell.path else {trial.name for trial in plan.trials(cell)}
 
 
 def _nu(plan: Plan, cell: Cell) -> float | None:
-    return None if cell.nu is not None else plan.choice(cell)
+    return None if cell.path else plan.choice(cell)

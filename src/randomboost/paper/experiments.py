@@ -29,8 +29,12 @@ class Method:
         Candidates for nu; empty if nu is not tuned.
     coarse : sequence of float
         Those of ``--grid coarse``.
+    two_class : sequence of float
+        Candidates on sets of two classes, in both cases; empty for the same ones.
     directions : int
         If not 0, n is this multiple of the number of features.
+    nu_of : Method or None
+        Method with whose fits nu is tuned, where its own would take too long.
     """
 
     key: str
@@ -39,7 +43,9 @@ class Method:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     grid: tuple[float, ...] = ()
     coarse: tuple[float, ...] = ()
+    two_class: tuple[float, ...] = ()
     directions: int = 0
+    nu_of: Method | None = None
 
 
 @dataclass(frozen=True)
@@ -53,8 +59,8 @@ class Experiment:
     title : str
         Title.
     sets : sequence of str
-        Data sets (``mnist@5`` has 5 training samples per class, ``vowel+train`` the rows of
-        LIBSVM's training file only).
+        Data sets (``mnist@5`` has 5 training samples per class, ``vowel+train`` is prepared in
+        another way, see `cells.VARIANTS`).
     methods : sequence of Method
         Columns.
     rounds : int
@@ -105,26 +111,51 @@ _RANK = {
     "early_stopping": False,
     "scale": False,
 }
-_PROJ = {"n_projections": 1000, "scale": False, "selection": "violation"}
+_PROJ = {
+    "n_projections": 1000,
+    "scale": False,
+    "selection": "violation",
+    "constant_stumps": False,
+}
 
 
 def _rank(key: str = "rank", title: str = "RBoost-rank", n: int = 20000, **more: Any) -> Method:
     return Method(key, title, "RBoostRankClassifier", {**_RANK, "n_projections": n, **more})
 
 
-def _proj(
-    key: str = "proj",
-    title: str = "RBoost-proj",
+def _fast(
+    key: str = "proj-fast",
+    title: str = "RBoost-proj (fast)",
     grid: tuple[float, ...] = PROJ_GRID,
     coarse: tuple[float, ...] = COARSE,
     **more: Any,
 ) -> Method:
-    return Method(key, title, "RBoostProjClassifier", {**_PROJ, **more}, grid, coarse)
+    two_class = TWO_CLASS_GRID if grid == PROJ_GRID else ()
+    return Method(key, title, "RBoostProjClassifier", {**_PROJ, **more}, grid, coarse, two_class)
 
 
 def _code(**settings: Any) -> Method:
     """Return the other reading of Algorithm 2: one code and one weight per round."""
-    return _proj("proj-code", "RBoost-proj (codes)", selection="code", **settings)
+    return _fast("proj-code", "RBoost-proj (codes)", selection="code", **settings)
+
+
+def _constant(**settings: Any) -> Method:
+    """Return the other reading with constant stumps."""
+    key, title = "proj-code-constant", "RBoost-proj (codes, constant stumps)"
+    return _fast(key, title, selection="code", constant_stumps=True, **settings)
+
+
+def _proj(**settings: Any) -> tuple[Method, ...]:
+    """Return Algorithm 2 as printed, with full and with few iterations, and the other readings."""
+    fast = _fast(**settings)
+    full = replace(
+        fast,
+        key="proj",
+        title="RBoost-proj",
+        parameters={**fast.parameters, "iterations_per_round": None},
+        nu_of=fast,
+    )
+    return full, fast, _code(**settings), _constant(**settings)
 
 
 ADABOOST = Method("adaboost", "AdaBoost", "AdaBoostClassifier")
@@ -135,18 +166,40 @@ MULTIBOOST = Method(
     "multiboost",
     "MultiBoost",
     "MultiBoostClassifier",
-    {},
+    {"constant_stumps": False},
     (1e-8, 1e-7, 1e-6, 1e-5, 1e-4),
     (1e-7, 1e-6, 1e-5, 1e-4),
 )
-_TWO_FILES = {
-    **published.MULTI_CLASS,
-    "splice": {"ecc": published.TWO_CLASS["splice"]["adaboost@1000"]}
-    | {key: published.TWO_CLASS["splice"][f"{key}@1000"] for key in ("rank", "proj")},
-}
+MO_HAMMING = Method(
+    "mo-hamming", "AdaBoost.MO (Hamming)", "AdaBoostMOClassifier", {"decoding": "hamming"}
+)
+_READINGS = ("proj-fast", "proj-code", "proj-code-constant")
+_WLDA = (
+    _rank("rank-wlda", "RBoost-rank (WLDA)", weak_learner="wlda"),
+    _rank("rank-plain-wlda", "RBoost-rank (WLDA, little ridge)", weak_learner="plain_wlda"),
+    _fast("proj-wlda", "RBoost-proj (fast, WLDA)", weak_learner="wlda"),
+    _fast("proj-code-wlda", "RBoost-proj (codes, WLDA)", weak_learner="wlda", selection="code"),
+)
 _TOYS = ("stripes", "chess", "ring")
-_DIGITS: dict[str, Any] = {"grid": DIGITS_GRID, "coarse": (1e-7, 1e-6, 1e-5, 1e-4)}
+_DIGITS: dict[str, Any] = {"grid": DIGITS_GRID, "coarse": DIGITS_GRID[1::2]}
 _CURVES = tuple(name for name in MULTI_CLASS if name != "wine")  # the paper has ten panels
+
+
+def _row(name: str) -> dict[str, published.Figure]:
+    """Return the paper's figures of a set for all methods and variants that are compared."""
+    if name in published.TWO_CLASS:
+        row = {**published.TWO_CLASS[name]}
+        row |= {f"ecc@{t}": row[f"adaboost@{t}"] for t in (50, 100, 1000)}
+    else:
+        row = {**published.MULTI_CLASS[name], **published.WLDA.get(name, {})}
+        row["mo-hamming"] = row["mo"]
+        if "proj-wlda" in row:
+            row["proj-code-wlda"] = row["proj-wlda"]
+            row["rank-plain-wlda"] = row["rank-wlda"]
+    for key in [key for key in row if key.split("@")[0] == "proj"]:
+        row |= {key.replace("proj", reading): row[key] for reading in _READINGS}
+    last = {key.split("@")[0]: row[key] for key in row if key.endswith("@1000")}
+    return row | last
 
 
 def _corrected(loss: str) -> Method:
@@ -169,39 +222,58 @@ _ALL = [
         "table-multiclass",
         "Test errors on the multi-class UCI sets, 1000 rounds",
         MULTI_CLASS,
-        (ECC, MH, MO, MULTIBOOST, _rank(), _proj(), _code()),
-        published={
-            name: {**row, "proj-code": row["proj"]} for name, row in published.MULTI_CLASS.items()
-        },
-        note="RBoost-proj (codes) is our other reading of Algorithm 2; it is compared with the "
-        "paper's RBoost-proj.",
+        (ECC, MH, MO, MULTIBOOST, _rank(), *_proj()),
+        published={name: _row(name) for name in MULTI_CLASS},
+        note="RBoost-proj is Algorithm 2 as printed, with a full solve after every round and the "
+        "nu chosen for the fast form; (fast) makes 10 iterations per round; (codes) is the other "
+        "reading, one code and one weight per round. All are compared with the paper's "
+        "RBoost-proj.",
     ),
     Experiment(
         "table-rows",
-        "The sets that LIBSVM keeps in two files, with the rows of the training file only",
-        tuple(f"{name}+train" for name in ("dna", "satimage", "svmguide4", "vowel", "splice")),
-        (ECC, MH, MO, MULTIBOOST, _rank(), _proj(), _code()),
+        "Other rows of the sets that LIBSVM keeps in two files",
+        (
+            "vowel",
+            *(
+                f"{name}+{rows}"
+                for name in ("vowel", "svmguide4", "splice", "dna", "satimage")
+                for rows in ("train", "stacked")
+            ),
+        ),
+        (ECC, MH, MO, MO_HAMMING, MULTIBOOST, _rank(), *_proj(), *_WLDA),
         published={
-            f"{name}+train": {**row, "proj-code": row["proj"]} for name, row in _TWO_FILES.items()
+            f"{name}{rows}": _row(name)
+            for name in ("vowel", "svmguide4", "splice", "dna", "satimage")
+            for rows in ("", "+train", "+stacked")
         },
-        note="The paper does not say which rows it used; table-multiclass and table-twoclass use "
-        "all. For two classes ECC is AdaBoost.",
+        note="The paper does not say which rows it used. +train: the rows of the training file; "
+        "+stacked: those of both files, and of the test file a second time, so that many rows of a "
+        "test part have a twin in the training part. For two classes ECC is AdaBoost.",
+    ),
+    Experiment(
+        "table-preparation",
+        "Stratified splits, and other scalings of the bases of splice",
+        ("heart+stratified", "glass+stratified", "splice+raw", "splice+unit"),
+        (ECC, MH, MO, MULTIBOOST, _rank(), *_proj()),
+        published={
+            f"{name}+{variant}": _row(name)
+            for name, variant in (
+                ("heart", "stratified"),
+                ("glass", "stratified"),
+                ("splice", "raw"),
+                ("splice", "unit"),
+            )
+        },
+        note="+stratified: the classes have the same shares in both parts; +raw: values as they "
+        "are; +unit: scaled to [0, 1]. For two classes ECC is AdaBoost.",
     ),
     Experiment(
         "table-twoclass",
         "Test errors on the two-class UCI sets after 50, 100 and 1000 rounds",
         TWO_CLASS,
-        (
-            ADABOOST,
-            _rank(),
-            _proj(grid=TWO_CLASS_GRID, coarse=TWO_CLASS_GRID),
-            _code(grid=TWO_CLASS_GRID, coarse=TWO_CLASS_GRID),
-        ),
+        (ADABOOST, _rank(), *_proj()),
         at=(50, 100, 1000),
-        published={
-            name: {**row, **{f"proj-code@{t}": row[f"proj@{t}"] for t in (50, 100, 1000)}}
-            for name, row in published.TWO_CLASS.items()
-        },
+        published={name: _row(name) for name in TWO_CLASS},
     ),
     Experiment(
         "table-correction",
@@ -225,7 +297,7 @@ _ALL = [
         (
             *(_rank(f"rank-n{n}", f"rank, n={n}", n) for n in (1000, 2500, 5000, 10000)),
             *(
-                _proj(f"proj-n{n}", f"proj, n={n}", TOY_GRID, n_projections=n)
+                _fast(f"proj-n{n}", f"proj, n={n}", TOY_GRID, n_projections=n)
                 for n in (250, 500, 1000, 2000)
             ),
         ),
@@ -239,26 +311,14 @@ _ALL = [
         "table-wlda",
         "Test errors with weighted LDA as the weak learner, 1000 rounds",
         tuple(published.WLDA),
-        (
-            _rank("rank-wlda", "RBoost-rank (WLDA)", weak_learner="wlda"),
-            _proj("proj-wlda", "RBoost-proj (WLDA)", weak_learner="wlda"),
-            _proj(
-                "proj-code-wlda",
-                "RBoost-proj (codes, WLDA)",
-                weak_learner="wlda",
-                selection="code",
-            ),
-        ),
-        published={
-            name: {**row, "proj-code-wlda": row["proj-wlda"]}
-            for name, row in published.WLDA.items()
-        },
+        _WLDA,
+        published={name: _row(name) for name in published.WLDA},
     ),
     Experiment(
         "figure-curves",
         "Test error by round on the multi-class UCI sets",
         _CURVES,
-        (ECC, MH, MO, MULTIBOOST, _rank(), _proj(), _code()),
+        (ECC, MH, MO, MULTIBOOST, _rank(), *_proj()),
         cells_of="table-multiclass",
         note="From the runs of table-multiclass.",
     ),
@@ -266,7 +326,7 @@ _ALL = [
         "figure-digits",
         "Test errors on handwritten characters by training samples per class, 1000 rounds",
         tuple(f"{name}@{n}" for name in ("mnist", "ticc") for n in (5, 10, 20, 40)),
-        (ECC, MH, MO, _rank(n=100_000), _proj(**_DIGITS), _code(**_DIGITS)),
+        (ECC, MH, MO, _rank(n=100_000), *_proj(**_DIGITS)),
         repeats=5,
         curve=False,
         note="The paper shows these as a figure only. TiCC is in no package.",
@@ -275,7 +335,7 @@ _ALL = [
         "figure-caltech",
         "Test errors by round on two groups of Caltech-256 classes",
         ("caltech-related", "caltech-mixed"),
-        (ECC, MH, MO, _rank(n=100_000), _proj(**_DIGITS), _code(**_DIGITS)),
+        (ECC, MH, MO, _rank(n=100_000), *_proj(**_DIGITS)),
         repeats=5,
         note="The paper shows these as a figure only. The features are in no package.",
     ),
@@ -303,7 +363,7 @@ _ALL = [
             MO,
             MULTIBOOST,
             _rank(n=500),
-            _proj(grid=TOY_GRID, coarse=TOY_GRID[1:], n_projections=500),
+            _fast(grid=TOY_GRID, coarse=TOY_GRID[1:], n_projections=500),
         ),
         rounds=500,
         repeats=1,
@@ -327,8 +387,8 @@ _ALL = [
         ),
         (
             _rank("rank", "RBoost-rank", 4000),
-            _proj(nu=1e-5, tol=0.0, grid=(), coarse=()),
-            _proj("proj-code", "RBoost-proj (codes)", (), (), selection="code", nu=1e-5, tol=0.0),
+            _fast(nu=1e-5, tol=0.0, grid=(), coarse=()),
+            _fast("proj-code", "RBoost-proj (codes)", (), (), selection="code", nu=1e-5, tol=0.0),
         ),
         rounds=80,
         repeats=1,
@@ -358,6 +418,15 @@ def get(name: str) -> Experiment:
     return EXPERIMENTS[name]
 
 
+def _smaller(method: Method) -> Method:
+    parameters = dict(method.parameters)
+    if "n_projections" in parameters:
+        parameters["n_projections"] = max(parameters["n_projections"] // 10, 50)
+    coarse = method.coarse[1::2] or method.coarse
+    nu_of = None if method.nu_of is None else _smaller(method.nu_of)
+    return replace(method, parameters=parameters, coarse=coarse, directions=0, nu_of=nu_of)
+
+
 def quick(experiment: Experiment) -> Experiment:
     """Return a small version: a tenth of the rounds and of n, one or two repeats.
 
@@ -372,13 +441,6 @@ def quick(experiment: Experiment) -> Experiment:
         The small version.
     """
     rounds = max(experiment.rounds // 10, 20)
-    methods = []
-    for method in experiment.methods:
-        parameters = dict(method.parameters)
-        if "n_projections" in parameters:
-            parameters["n_projections"] = max(parameters["n_projections"] // 10, 50)
-        coarse = method.coarse[1::2] or method.coarse
-        methods.append(replace(method, parameters=parameters, coarse=coarse, directions=0))
     sets = experiment.sets
     if experiment.name == "table-multiclass":
         sets = (*sets, "digits")
@@ -389,7 +451,7 @@ def quick(experiment: Experiment) -> Experiment:
     return replace(
         experiment,
         sets=sets,
-        methods=tuple(methods),
+        methods=tuple(_smaller(method) for method in experiment.methods),
         rounds=rounds,
         repeats=min(experiment.repeats, 2),
         at=tuple(t for t in experiment.at if t <= rounds),

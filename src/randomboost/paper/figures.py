@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import datasets
 from .cells import GRID, Cell
-from .engine import Plan
-from .tables import Results, by_set_and_method, error_at, exponents
+from .experiments import Experiment
+from .runs import Results, Row, by_set_and_method, error_at, rows_of, shown_rounds
+from .tables import exponents
 
-_COLOURS = ("#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#9c6b4e", "#a463f2", "#97bbf5")
-_STYLES = ("-", "--", "-.", ":", "-", "--", "-.")
+_COLOURS = (
+    "#4269d0",
+    "#efb118",
+    "#ff725c",
+    "#6cc5b0",
+    "#9c6b4e",
+    "#a463f2",
+    "#97bbf5",
+    "#3ca951",
+    "#9498a0",
+)
+_STYLES = ("-", "--", "-.", ":", "-", "--", "-.", ":", "-")
 
 
 def _pyplot() -> Any:
@@ -28,14 +39,14 @@ def _pyplot() -> Any:
     return plt
 
 
-def draw(plan: Plan, results: Results) -> dict[str, Any]:
+def draw(experiment: Experiment, results: Results) -> dict[str, Any]:
     """Return the figures of an experiment.
 
     Parameters
     ----------
-    plan : Plan
+    experiment : Experiment
         The experiment.
-    results : list of (Cell, dict)
+    results : sequence of (Cell, dict)
         Finished cells.
 
     Returns
@@ -43,10 +54,28 @@ def draw(plan: Plan, results: Results) -> dict[str, Any]:
     dict of str to Figure
         matplotlib figures by name; empty if the experiment has no figure.
     """
-    kind = _FIGURES.get(plan.experiment.name)
-    if kind is None or not results:
-        return {}
-    return {plan.experiment.name: kind(plan, results)}
+    if experiment.name in _BOUNDARIES and results:
+        return {experiment.name: _BOUNDARIES[experiment.name](experiment, results)}
+    return draw_rows(experiment, rows_of(results))
+
+
+def draw_rows(experiment: Experiment, rows: Sequence[Row]) -> dict[str, Any]:
+    """Return the figures that are made of the runs of an experiment alone.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The experiment.
+    rows : sequence of dict
+        Its runs.
+
+    Returns
+    -------
+    dict of str to Figure
+        matplotlib figures by name.
+    """
+    kind = _FIGURES.get(experiment.name)
+    return {experiment.name: kind(experiment, rows)} if kind is not None and rows else {}
 
 
 def svg(figure: Any) -> str:
@@ -71,26 +100,28 @@ def svg(figure: Any) -> str:
     return text[text.index("<svg") :]
 
 
-def _curves(plan: Plan, results: Results) -> Any:
+def _curves(experiment: Experiment, rows: Sequence[Row]) -> Any:
     """Draw mean test errors by round, one panel per set."""
     plt = _pyplot()
-    found = by_set_and_method(results)
-    names = [name for name in plan.experiment.sets if any(name == row for row, _ in found)]
+    found = by_set_and_method(rows)
+    names = [name for name in experiment.sets if any(name == row for row, _ in found)]
     columns = min(len(names), 5)
-    rows = -(-len(names) // columns)
-    size = (3.0 * columns + 0.6, 2.6 * rows + 0.8)
-    figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False)
+    lines = -(-len(names) // columns)
+    size = (3.0 * columns + 0.6, 2.6 * lines + 0.8)
+    figure, axes = plt.subplots(lines, columns, figsize=size, squeeze=False)
     for axis, name in zip(axes.flat, names, strict=False):
-        for number, method in enumerate(plan.experiment.methods):
-            repeats = found.get((name, method.key))
+        for number, method in enumerate(experiment.methods):
+            repeats = [
+                row for row in found.get((name, method.key), ()) if row["wrong@1"] is not None
+            ]
             if not repeats:
                 continue
-            shown = np.unique(np.geomspace(1, plan.experiment.rounds, 200).round().astype(int))
-            errors = [[error_at(result, int(t)) for t in shown] for result in repeats]
+            shown = shown_rounds(experiment.rounds)
+            errors = [[error_at(row, t) for t in shown] for row in repeats]
             style = {"color": _COLOURS[number], "linestyle": _STYLES[number], "lw": 1.4}
             axis.plot(shown, np.mean(errors, axis=0), label=method.title, **style)
         axis.set_xscale("log")
-        powers = [10**e for e in range(5) if 10**e <= plan.experiment.rounds]
+        powers = [10**e for e in range(5) if 10**e <= experiment.rounds]
         axis.set_xticks(powers, [str(power) for power in powers])
         axis.minorticks_off()
         axis.set_title(name, fontsize=10)
@@ -106,18 +137,18 @@ def _curves(plan: Plan, results: Results) -> Any:
     labelled = max(axes.flat, key=lambda axis: len(axis.get_lines()))
     handles, labels = labelled.get_legend_handles_labels()
     figure.legend(handles, labels, loc="lower center", ncol=4, fontsize=9, frameon=False)
-    figure.tight_layout(rect=(0, 0.16 / rows + 0.02, 1, 1))
+    figure.tight_layout(rect=(0, 0.16 / lines + 0.02, 1, 1))
     return figure
 
 
-def _digits(plan: Plan, results: Results) -> Any:
+def _digits(experiment: Experiment, rows: Sequence[Row]) -> Any:
     """Draw mean test errors by training samples per class, one panel per set."""
     plt = _pyplot()
-    found = by_set_and_method(results)
+    found = by_set_and_method(rows)
     bases = list(dict.fromkeys(name.split("@")[0] for name, _ in found))
     figure, axes = plt.subplots(1, len(bases), figsize=(4.4 * len(bases) + 0.4, 3.6), squeeze=False)
     for axis, base in zip(axes.flat, bases, strict=True):
-        for number, method in enumerate(plan.experiment.methods):
+        for number, method in enumerate(experiment.methods):
             sizes = sorted(
                 int(name.split("@")[1])
                 for name, key in found
@@ -176,12 +207,12 @@ def _scatter(axis: Any, points: Any, data: Any, extent: Any) -> None:
     axis.set_yticks([])
 
 
-def _toyrank(plan: Plan, results: Results) -> Any:
+def _toyrank(experiment: Experiment, results: Results) -> Any:
     """Draw one-versus-all boosting by rounds, on the original and on projected data."""
     plt = _pyplot()
     found = {cell.method: (cell, result) for cell, result in results}
     panels = []
-    for method in plan.experiment.methods:
+    for method in experiment.methods:
         if method.key in found:
             cell, result = found[method.key]
             shown = list(result["grids"])
@@ -197,12 +228,12 @@ def _toyrank(plan: Plan, results: Results) -> Any:
     return figure
 
 
-def _toy(plan: Plan, results: Results) -> Any:
+def _toy(experiment: Experiment, results: Results) -> Any:
     """Draw data and boundaries, one row per set and one column per method."""
     plt = _pyplot()
     found = {(cell.set, cell.method): (cell, result) for cell, result in results}
-    names = [name for name in plan.experiment.sets if any(name == row for row, _ in found)]
-    methods = plan.experiment.methods
+    names = [name for name in experiment.sets if any(name == row for row, _ in found)]
+    methods = experiment.methods
     size = (1.9 * (len(methods) + 1), 1.9 * len(names) + 0.3)
     figure, axes = plt.subplots(len(names), len(methods) + 1, figsize=size, squeeze=False)
     for row, name in zip(axes, names, strict=True):
@@ -222,23 +253,23 @@ def _toy(plan: Plan, results: Results) -> Any:
     return figure
 
 
-def _complexity(plan: Plan, results: Results) -> Any:
+def _complexity(experiment: Experiment, rows: Sequence[Row]) -> Any:
     """Draw the time of a fit against every variable."""
     plt = _pyplot()
-    slopes = exponents(results)
+    slopes = exponents(rows)
     letters = sorted({letter for _, letter in slopes}, key="nmkdT".index)
     figure, axes = plt.subplots(
         1, len(letters), figsize=(2.6 * len(letters) + 0.5, 3.0), sharey=True, squeeze=False
     )
     for axis, letter in zip(axes.flat, letters, strict=True):
-        for number, method in enumerate(plan.experiment.methods):
+        for number, method in enumerate(experiment.methods):
             if (method.key, letter) not in slopes:
                 continue
             slope, seconds = slopes[method.key, letter]
             values = sorted(
-                int(cell.set.split("=")[1])
-                for cell, _ in results
-                if cell.method == method.key and cell.set.startswith(letter + "=")
+                int(row["set"].split("=")[1])
+                for row in rows
+                if row["method"] == method.key and row["set"].startswith(letter + "=")
             )
             label = f"{method.title}: {slope:.2f}"
             axis.loglog(values, seconds, "o-", ms=4, label=label, color=_COLOURS[number])
@@ -259,11 +290,13 @@ def _frame(axis: Any) -> None:
     axis.grid(alpha=0.25, lw=0.5)
 
 
-_FIGURES: dict[str, Callable[[Plan, Results], Any]] = {
+_FIGURES: dict[str, Callable[[Experiment, Sequence[Row]], Any]] = {
     "figure-curves": _curves,
     "figure-caltech": _curves,
     "figure-digits": _digits,
+    "table-complexity": _complexity,
+}
+_BOUNDARIES: dict[str, Callable[[Experiment, Results], Any]] = {
     "figure-toyrank": _toyrank,
     "figure-toy": _toy,
-    "table-complexity": _complexity,
 }

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
 from ..report.html import LARGE, Drawing
-from . import figures, tables
+from . import figures, runs, signed_ranks, tables
 from .engine import Plan
+from .experiments import Experiment
 from .store import write_text
 
 
@@ -52,7 +52,7 @@ def command_of(plan: Plan) -> str:
         words.append("--quick")
     if options.repeats is not None:
         words += ["--repeats", str(options.repeats)]
-    if options.grid != "coarse":
+    if options.grid != "paper":
         words += ["--grid", options.grid]
     for name in options.only:
         words += ["--only", name]
@@ -74,37 +74,37 @@ def write(plan: Plan, failed: dict[str, str] | None = None) -> Written:
     Written
         The files and the table as text.
     """
-    results = plan.finished()
-    errors = plan.experiment.measure in ("errors", "correction")
-    table = tables.table(plan, results if errors else [])
-    tests = tables.signed_ranks(table)
-    folder = plan.pages
-    files = _write_runs(folder, tables.runs(results))
-    drawn = {name: figures.svg(figure) for name, figure in figures.draw(plan, results).items()}
+    results, experiment, folder = plan.finished(), plan.experiment, plan.pages
+    rows = runs.rows_of(results)
+    table = _errors(experiment, rows)
+    files = runs.write(folder, rows)
+    made = figures.draw(experiment, results)
+    drawn = {name: figures.svg(figure) for name, figure in made.items()}
     for name, text in drawn.items():
         write_text(folder / f"{name}.svg", text)
         files.append(folder / f"{name}.svg")
-    timed = plan.experiment.measure == "time"
-    text = _markdown(plan, table, tests, results)
-    times = tables.times_markdown(plan, results) if results and errors else ""
+    text = markdown_of(experiment, rows, command_of(plan), _left_out(plan))
     write_text(folder / "table.md", text)
-    write_text(folder / "times.md", times)
+    write_text(folder / "times.md", times_of(experiment, rows))
     html = _template().render(
-        title=plan.experiment.title,
+        title=experiment.title,
         version=__version__,
         scores=(),
         facts={},
         notes=(),
         left_out=_left_out(plan),
         command=command_of(plan),
-        remark=plan.experiment.note,
+        remark=experiment.note,
         failed=failed or {},
         table=table,
-        counts=table.reached(),
+        counts={
+            "at most + 1 sd": table.counts("reached"),
+            "within 1 sd": table.counts("within"),
+        },
         repeats=tables.repeats_note(table),
         shade=shade,
         drawings=[_drawing(name, text) for name, text in drawn.items()],
-        tables=_more_tables(tests, times, tables.exponents_markdown(results) if timed else ""),
+        tables=_more_tables(experiment, rows),
     )
     write_text(folder / "page.html", html)
     return Written([*files, folder / "table.md", folder / "page.html"], text)
@@ -145,15 +145,50 @@ def _rows(markdown: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
-def _more_tables(tests: Any, times: str, exponents: str) -> dict[str, list[list[str]]]:
+def _errors(experiment: Experiment, rows: Sequence[runs.Row]) -> tables.Table:
+    """Return the table of errors; empty where none are measured."""
+    measured = experiment.measure in ("errors", "correction")
+    return tables.table(experiment, rows if measured else ())
+
+
+def _tests(experiment: Experiment, rows: Sequence[runs.Row]) -> str:
+    """Return the significance tests as Markdown, or an empty text."""
+    found = signed_ranks.signed_ranks(_errors(experiment, rows))
+    return signed_ranks.signed_rank_markdown(found) if found else ""
+
+
+def times_of(experiment: Experiment, rows: Sequence[runs.Row]) -> str:
+    """Return the text of times.md.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The experiment.
+    rows : sequence of dict
+        Its runs.
+
+    Returns
+    -------
+    str
+        Mean CPU seconds as Markdown tables; empty for figures and complexities.
+    """
+    return "\n".join(f"{title}:\n\n{text}" for title, text in _times(experiment, rows).items())
+
+
+def _times(experiment: Experiment, rows: Sequence[runs.Row]) -> dict[str, str]:
+    measured = experiment.measure in ("errors", "correction")
+    return tables.times(experiment, rows) if measured else {}
+
+
+def _more_tables(experiment: Experiment, rows: Sequence[runs.Row]) -> dict[str, list[list[str]]]:
     """Return the non-empty further tables of a page, by heading."""
-    found = {
-        "Exponents": exponents,
-        "Wilcoxon signed-rank tests over the sets": tables.signed_rank_markdown(tests),
-        "CPU seconds": times,
-    }
-    rows = {heading: _rows(text) for heading, text in found.items()}
-    return {heading: table for heading, table in rows.items() if len(table) > 1}
+    found = {}
+    if experiment.measure == "time":
+        found["Exponents"] = tables.exponents_markdown(rows)
+    found["Wilcoxon signed-rank tests over the sets"] = _tests(experiment, rows)
+    found |= _times(experiment, rows)
+    split = {heading: _rows(text) for heading, text in found.items()}
+    return {heading: table for heading, table in split.items() if len(table) > 1}
 
 
 def _drawing(name: str, svg: str) -> Drawing:
@@ -163,21 +198,46 @@ def _drawing(name: str, svg: str) -> Drawing:
     return Drawing(name, "", described, round(width), large=width > LARGE, whole_row=True)
 
 
-def _markdown(plan: Plan, table: tables.Table, tests: Any, results: tables.Results) -> str:
-    parts = [f"# {plan.experiment.title}\n", f"`{command_of(plan)}`. {plan.experiment.note}\n"]
-    if plan.experiment.measure == "time":
-        parts.append(tables.exponents_markdown(results))
+def markdown_of(
+    experiment: Experiment,
+    rows: Sequence[runs.Row],
+    command: str,
+    left_out: Mapping[str, str] | None = None,
+) -> str:
+    """Return the text of table.md.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The experiment.
+    rows : sequence of dict
+        Its runs.
+    command : str
+        The command that made them.
+    left_out : mapping of str to str or None
+        Sets that were not available, and the files that they need.
+
+    Returns
+    -------
+    str
+        The text.
+    """
+    table = _errors(experiment, rows)
+    parts = [f"# {experiment.title}\n", f"`{command}`. {experiment.note}\n"]
+    if experiment.measure == "time":
+        parts.append(tables.exponents_markdown(rows))
     elif table.sets:
         parts.append(
-            "Mean test error in % (standard deviation), in brackets the paper's, and the "
-            "difference of the means in units of its standard deviation. "
-            f"{tables.repeats_note(table)}\n"
+            "Mean test error in % ± half of its 95 % confidence interval (standard deviation), in "
+            "brackets the paper's mean and standard deviation, and the difference of the means in "
+            f"units of that. {tables.repeats_note(table)} {tables.grids_note(rows)}\n"
         )
         parts.append(tables.markdown(table))
+    tests = _tests(experiment, rows)
     if tests:
-        parts.append("Wilcoxon signed-rank tests over the sets:\n")
-        parts.append(tables.signed_rank_markdown(tests))
-    for name, form in _left_out(plan).items():
+        parts.append("Wilcoxon signed-rank tests over the sets, on the printed digits:\n")
+        parts.append(tests)
+    for name, form in (left_out or {}).items():
         parts.append(f"Left out, because it is not available: {name}. Needed: {form}.\n")
     return "\n".join(parts)
 
@@ -188,23 +248,3 @@ def _left_out(plan: Plan) -> dict[str, str]:
         name: getattr(why, "form", "") or "a file of the right format"
         for name, why in plan.left_out.items()
     }
-
-
-def _write_runs(folder: Path, rows: list[dict[str, Any]]) -> list[Path]:
-    """Write runs.csv, and runs.parquet if pandas and pyarrow are installed."""
-    if not rows:
-        return []
-    file = io.StringIO()
-    writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    write_text(folder / "runs.csv", file.getvalue())
-    files = [folder / "runs.csv"]
-    try:
-        import pandas as pd
-
-        pd.DataFrame(rows).to_parquet(folder / ".runs.parquet.part")
-    except ImportError:
-        return files
-    (folder / ".runs.parquet.part").replace(folder / "runs.parquet")
-    return [*files, folder / "runs.parquet"]

@@ -1,103 +1,20 @@
-"""Results as tables: all runs, means next to the paper's, significance tests, exponents."""
+"""Runs as tables: means next to the paper's, times, exponents."""
 
 from __future__ import annotations
 
-import itertools
-import json
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from .cells import Cell
-from .engine import Plan
-from .experiments import Method
+from .experiments import Experiment, Method
 from .published import CORRECTION_SECONDS, Figure
+from .runs import Row, by_set_and_method, error_at
 
-Results = list[tuple[Cell, dict[str, Any]]]
+DIGITS = 1  # decimals that the paper prints
 _MIN_SPREAD = 0.1  # in percentage points, where the paper prints 0.0
-
-
-def error_at(result: dict[str, Any], rounds: int | None = None) -> float:
-    """Return the test error in % after some rounds, or after the last one of a shorter fit.
-
-    Parameters
-    ----------
-    result : dict
-        Result of a cell.
-    rounds : int or None, default=None
-        Number of rounds; None for all.
-
-    Returns
-    -------
-    float
-        The error.
-    """
-    wrong = result["wrong"]
-    at = len(wrong) if rounds is None else min(rounds, len(wrong))
-    return 100.0 * wrong[at - 1] / result["n_test"]
-
-
-def by_set_and_method(results: Results) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    """Group results.
-
-    Parameters
-    ----------
-    results : list of (Cell, dict)
-        Finished cells.
-
-    Returns
-    -------
-    dict of (str, str) to list of dict
-        The results of all repeats, by set and method.
-    """
-    found: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for cell, result in results:
-        found[cell.set, cell.method].append(result)
-    return dict(found)
-
-
-def runs(results: Results) -> list[dict[str, Any]]:
-    """Return one row per run.
-
-    Parameters
-    ----------
-    results : list of (Cell, dict)
-        Finished cells.
-
-    Returns
-    -------
-    list of dict
-        The rows.
-    """
-    rows = []
-    for cell, result in results:
-        row = {
-            "experiment": cell.experiment,
-            "set": cell.set,
-            "method": cell.method,
-            "repeat": cell.repeat,
-            "seed": cell.repeat,
-            "estimator": cell.estimator,
-            "parameters": json.dumps({"n_estimators": cell.rounds, **cell.parameters}),
-            "nu": result.get("nu"),
-            "rounds": result["rounds"],
-            "stopped": result["stopped"],
-            "error": error_at(result) if result["wrong"] else None,
-            "n_train": result.get("n_train"),
-            "n_test": result["n_test"],
-            "train_wrong": result.get("train_wrong"),
-            "fit_seconds": round(result["seconds"], 4),
-            "fit_cpu_seconds": round(result["cpu"], 4),
-            "correction_cpu_seconds": result.get("correction_cpu"),
-            "predict_seconds": result.get("predict_seconds"),
-            "wrong_by_round": json.dumps(result["wrong"]),
-            **{f"version_{name}": version for name, version in result["versions"].items()},
-        }
-        rows.append(row)
-    return rows
+_LEVEL = 0.95  # of confidence intervals
 
 
 @dataclass(frozen=True)
@@ -127,11 +44,31 @@ class Entry:
         return (self.mean - self.paper[0]) / max(self.paper[1], _MIN_SPREAD)
 
     @property
+    def half_width(self) -> float:
+        """Return half the width of the 95 % confidence interval of the mean, by Student's t.
+
+        Repeats share samples, so that it is rather too narrow.
+        """
+        if self.count < 2:
+            return float("nan")
+        from scipy.stats import t
+
+        quantile = float(t.ppf(0.5 + _LEVEL / 2, self.count - 1))
+        return quantile * self.spread / float(np.sqrt(self.count))
+
+    @property
     def reached(self) -> bool | None:
-        """Whether the mean is at most the paper's plus one of its standard deviations."""
+        """Whether the printed mean is at most the paper's plus one of its standard deviations."""
         if self.paper is None:
             return None
-        return self.mean <= self.paper[0] + self.paper[1] + 1e-9
+        return round(self.mean, DIGITS) <= self.paper[0] + self.paper[1] + 1e-9
+
+    @property
+    def within(self) -> bool | None:
+        """Whether the printed mean is within one of the paper's standard deviations of its mean."""
+        if self.paper is None:
+            return None
+        return abs(round(self.mean, DIGITS) - self.paper[0]) <= self.paper[1] + 1e-9
 
 
 @dataclass(frozen=True)
@@ -152,11 +89,22 @@ class Table:
     columns: Sequence[tuple[str, str]]
     entries: dict[tuple[str, str], Entry]
 
-    def reached(self) -> dict[str, tuple[int, int]]:
-        """Return by column the number of sets that reach the paper, and the number of sets."""
+    def counts(self, name: str) -> dict[str, tuple[int, int]]:
+        """Return by column on how many sets a property of the entries holds, and of how many.
+
+        Parameters
+        ----------
+        name : {"reached", "within"}
+            The property.
+
+        Returns
+        -------
+        dict of str to (int, int)
+            Numbers of sets, for the columns that the paper has.
+        """
         counts = {}
         for key, _ in self.columns:
-            known = [entry.reached for (_, k), entry in self.entries.items() if k == key]
+            known = [getattr(entry, name) for (_, k), entry in self.entries.items() if k == key]
             known = [value for value in known if value is not None]
             if known:
                 counts[key] = (sum(bool(value) for value in known), len(known))
@@ -172,29 +120,28 @@ def _columns(methods: Sequence[Method], at: Sequence[int]) -> list[tuple[str, st
     ]
 
 
-def table(plan: Plan, results: Results) -> Table:
+def table(experiment: Experiment, rows: Sequence[Row]) -> Table:
     """Return the means of all sets and methods next to the paper's.
 
     Parameters
     ----------
-    plan : Plan
+    experiment : Experiment
         The experiment.
-    results : list of (Cell, dict)
-        Finished cells.
+    rows : sequence of dict
+        Its runs.
 
     Returns
     -------
     Table
         The table.
     """
-    experiment = plan.experiment
-    found = by_set_and_method(results)
+    found = by_set_and_method(rows)
     columns = _columns(experiment.methods, experiment.at)
     entries = {}
     for (name, method), repeats in found.items():
         for key, _, t in columns:
-            if key.split("@")[0] == method and repeats[0]["wrong"]:
-                errors = [error_at(result, t) for result in repeats]
+            if key.split("@")[0] == method and repeats[0]["wrong"] is not None:
+                errors = [error_at(row, t) for row in repeats]
                 spread = float(np.std(errors, ddof=1)) if len(errors) > 1 else 0.0
                 paper = experiment.published.get(name, {}).get(key)
                 entries[name, key] = Entry(float(np.mean(errors)), spread, len(errors), paper)
@@ -203,7 +150,7 @@ def table(plan: Plan, results: Results) -> Table:
 
 
 def markdown(table: Table) -> str:
-    """Return a table as Markdown: ours (standard deviation), then the paper's in brackets.
+    """Return a table as Markdown: ours, then the paper's in brackets.
 
     Parameters
     ----------
@@ -222,22 +169,26 @@ def markdown(table: Table) -> str:
     for name in table.sets:
         texts = [_text(table.entries.get((name, key))) for key, _ in table.columns]
         lines.append(f"| {name} | " + " | ".join(texts) + " |")
-    counts = table.reached()
-    if counts:
+    for name, title in (("reached", "at most + 1 sd"), ("within", "within 1 sd")):
+        counts = table.counts(name)
         texts = [
             f"{counts[key][0]} of {counts[key][1]}" if key in counts else ""
             for key, _ in table.columns
         ]
-        lines.append("| **reached** | " + " | ".join(texts) + " |")
+        if counts:
+            lines.append(f"| **{title}** | " + " | ".join(texts) + " |")
     return "\n".join(lines) + "\n"
 
 
 def _text(entry: Entry | None) -> str:
     if entry is None:
         return ""
-    text = f"{entry.mean:.1f} ({entry.spread:.1f})"
+    text = f"{entry.mean:.1f}"
+    if entry.count > 1:
+        text += f" ± {entry.half_width:.1f} ({entry.spread:.1f})"
     if entry.paper is not None and entry.difference is not None:
-        sign = "" if entry.reached else " **above**"
+        outside = " **below**" if entry.reached else " **above**"
+        sign = "" if entry.within else outside
         text += f" [{entry.paper[0]:.1f} ({entry.paper[1]:.1f}), {entry.difference:+.1f}]{sign}"
     return text
 
@@ -273,141 +224,83 @@ def repeats_note(table: Table) -> str:
     return text + "."
 
 
-@dataclass(frozen=True)
-class SignedRank:
-    """Wilcoxon's signed-rank test between two methods over their common sets.
+GRIDS = {
+    "paper": "the paper's grid and 5 folds of every training part",
+    "coarse": "a coarse grid on one split of the first training part",
+}
+
+
+def grids_note(rows: Sequence[Row]) -> str:
+    """Describe how nu was chosen.
 
     Parameters
     ----------
-    first, second : str
-        Keys of the methods.
-    whose : {"ours", "paper"}
-        Whose errors.
-    sets : int
-        Number of sets.
-    statistic, p : float
-        The smaller rank sum and the two-sided p-value.
-    wins, losses : int
-        Numbers of sets on which the first has the lower and the higher error.
-    """
-
-    first: str
-    second: str
-    whose: str
-    sets: int
-    statistic: float
-    p: float
-    wins: int
-    losses: int
-
-
-def signed_ranks(table: Table) -> list[SignedRank]:
-    """Return the tests of all pairs of columns, for our errors and for the paper's.
-
-    Parameters
-    ----------
-    table : Table
-        The table; the last one of several stages is used.
-
-    Returns
-    -------
-    list of SignedRank
-        The tests with at least five sets that differ.
-    """
-    from scipy.stats import wilcoxon
-
-    last: dict[str, str] = {}
-    for key, _ in table.columns:
-        last[key.split("@")[0]] = key
-    tests = []
-    for first, second in itertools.combinations(last.values(), 2):
-        both = [
-            (table.entries[name, first], table.entries[name, second])
-            for name in table.sets
-            if (name, first) in table.entries and (name, second) in table.entries
-        ]
-        pairs = {
-            "ours": [(a.mean, b.mean) for a, b in both],
-            "paper": [(a.paper[0], b.paper[0]) for a, b in both if a.paper and b.paper],
-        }
-        for whose, values in pairs.items():
-            gaps = np.array([a - b for a, b in values])
-            if np.count_nonzero(gaps) < 5:
-                continue
-            found = wilcoxon(gaps)
-            tests.append(
-                SignedRank(
-                    first,
-                    second,
-                    whose,
-                    len(gaps),
-                    float(found.statistic),
-                    float(found.pvalue),
-                    int((gaps < 0).sum()),
-                    int((gaps > 0).sum()),
-                )
-            )
-    return tests
-
-
-def signed_rank_markdown(tests: Sequence[SignedRank]) -> str:
-    """Return the tests as Markdown.
-
-    Parameters
-    ----------
-    tests : sequence of SignedRank
-        The tests.
+    rows : sequence of dict
+        Runs.
 
     Returns
     -------
     str
-        The text.
+        A sentence; empty if nu was chosen nowhere.
     """
-    lines = [
-        "| first | second | figures | sets | first lower | second lower | statistic | p |",
-        "|---|---|---|---|---|---|---|---|",
-        *(
-            f"| {t.first} | {t.second} | {t.whose} | {t.sets} | {t.wins} | {t.losses} | "
-            f"{t.statistic:g} | {t.p:.3f} |"
-            for t in tests
-        ),
+    found: dict[str, dict[str, set[str]]] = {grid: defaultdict(set) for grid in GRIDS}
+    for row in rows:
+        if row["grid"]:
+            found[row["grid"]][row["method"]].add(row["set"])
+    used = {grid: methods for grid, methods in found.items() if methods}
+    if len(used) == 1:
+        return f"nu is chosen by {GRIDS[next(iter(used))]}."
+    parts = [
+        f"by {GRIDS[grid]}: "
+        + "; ".join(f"{method} on {', '.join(sorted(sets))}" for method, sets in methods.items())
+        for grid, methods in used.items()
     ]
-    return "\n".join(lines) + "\n"
+    return f"nu is chosen {'. And '.join(parts)}." if parts else ""
 
 
-def times_markdown(plan: Plan, results: Results) -> str:
-    """Return the CPU times as Markdown: of fits, or of the optimisation step if measured.
+_TIMES = {
+    "correction_cpu_seconds": "CPU seconds of the optimisation steps of a fit",
+    "fit_cpu_seconds": "CPU seconds of a fit",
+}
+
+
+def times(experiment: Experiment, rows: Sequence[Row]) -> dict[str, str]:
+    """Return tables of mean CPU seconds, of the optimisation steps and of whole fits.
 
     Parameters
     ----------
-    plan : Plan
+    experiment : Experiment
         The experiment.
-    results : list of (Cell, dict)
-        Finished cells.
+    rows : sequence of dict
+        Its runs.
 
     Returns
     -------
-    str
-        The text.
+    dict of str to str
+        Markdown by title; the paper's figures, of the optimisation steps, are in brackets.
     """
-    found = by_set_and_method(results)
-    correction = plan.experiment.measure == "correction"
-    key = "correction_cpu" if correction else "cpu"
-    methods = plan.experiment.methods
+    found = {title: _times(experiment, rows, key) for key, title in _TIMES.items()}
+    return {title: text for title, text in found.items() if text}
+
+
+def _times(experiment: Experiment, rows: Sequence[Row], key: str) -> str:
+    found = by_set_and_method([row for row in rows if row[key] is not None])
+    methods = [m for m in experiment.methods if any(m.key == method for _, method in found)]
+    printed = CORRECTION_SECONDS if key.startswith("correction") else {}
     lines = [
         "| set | " + " | ".join(method.title for method in methods) + " |",
         "|---" * (len(methods) + 1) + "|",
     ]
-    for name in plan.experiment.sets:
+    for name in experiment.sets:
         texts = []
         for method in methods:
-            values = [result[key] for result in found.get((name, method.key), ())]
+            values = [row[key] for row in found.get((name, method.key), ())]
             text = f"{np.mean(values):.3g}" if values else ""
-            paper = CORRECTION_SECONDS.get(name, {}).get(method.key) if correction else None
+            paper = printed.get(name, {}).get(method.key)
             texts.append(f"{text} [{paper:g}]" if values and paper is not None else text)
         if any(texts):
             lines.append(f"| {name} | " + " | ".join(texts) + " |")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n" if found else ""
 
 
 PAPER_EXPONENTS = {
@@ -416,13 +309,13 @@ PAPER_EXPONENTS = {
 }
 
 
-def exponents(results: Results) -> dict[tuple[str, str], tuple[float, list[float]]]:
+def exponents(rows: Sequence[Row]) -> dict[tuple[str, str], tuple[float, list[float]]]:
     """Return the exponents of the time of a fit in each variable: slopes in logarithms.
 
     Parameters
     ----------
-    results : list of (Cell, dict)
-        Finished cells of table-complexity.
+    rows : sequence of dict
+        Runs of table-complexity.
 
     Returns
     -------
@@ -430,9 +323,9 @@ def exponents(results: Results) -> dict[tuple[str, str], tuple[float, list[float
         Exponent and CPU seconds by method and variable.
     """
     found: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
-    for cell, result in results:
-        letter, value = cell.set.split("=")
-        found[cell.method, letter].append((float(value), result["cpu"]))
+    for row in rows:
+        letter, value = row["set"].split("=")
+        found[row["method"], letter].append((float(value), row["fit_cpu_seconds"]))
     slopes = {}
     for key, pairs in found.items():
         values, seconds = zip(*sorted(pairs), strict=True)
@@ -442,13 +335,13 @@ def exponents(results: Results) -> dict[tuple[str, str], tuple[float, list[float
     return slopes
 
 
-def exponents_markdown(results: Results) -> str:
+def exponents_markdown(rows: Sequence[Row]) -> str:
     """Return the exponents as Markdown, next to those of the paper.
 
     Parameters
     ----------
-    results : list of (Cell, dict)
-        Finished cells of table-complexity.
+    rows : sequence of dict
+        Runs of table-complexity.
 
     Returns
     -------
@@ -459,7 +352,7 @@ def exponents_markdown(results: Results) -> str:
         "| method | variable | exponent measured | paper | CPU seconds |",
         "|---|---|---|---|---|",
     ]
-    found = exponents(results)
+    found = exponents(rows)
     for method, letter in sorted(found, key=lambda key: (key[0], "nmkdT".index(key[1]))):
         slope, seconds = found[method, letter]
         paper = PAPER_EXPONENTS.get(method.split("-")[0], {}).get(letter, "")

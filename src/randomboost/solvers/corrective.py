@@ -21,13 +21,15 @@ SOLVER_DEFAULTS: dict[str, Any] = {
     "maxcor": 5,
     "ftol": 1e7 * np.finfo(np.float64).eps,
     "gtol": 1e-10,
+    "problem": "primal",
 }
+PROBLEMS = ("primal", "dual")
 _COUNTS = {"maxcor", "maxfun", "maxiter", "maxls"}
 _TOLERANCES = {"ftol", "gtol"}
 
 
 def solver_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the paper's settings of L-BFGS-B with some of them replaced.
+    """Return the paper's settings of the solver with some of them replaced.
 
     Parameters
     ----------
@@ -37,7 +39,7 @@ def solver_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
     Returns
     -------
     dict
-        Options of SciPy's L-BFGS-B.
+        Options of SciPy's L-BFGS-B, and "problem".
 
     Raises
     ------
@@ -50,6 +52,8 @@ def solver_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
                 isinstance(value, Integral) and int(value) >= 1,
                 "an integer >= 1",
             )
+        elif name == "problem":
+            right, wanted = value in PROBLEMS, "'primal' or 'dual'"
         elif name in _TOLERANCES:
             right, wanted = (
                 isinstance(value, Real) and 0 <= float(value) < np.inf,
@@ -58,7 +62,7 @@ def solver_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
         else:
             raise ValueError(
                 f"solver_options has the unknown entry {name!r}: use "
-                f"{sorted(_COUNTS | _TOLERANCES)}"
+                f"{sorted(_COUNTS | _TOLERANCES | {'problem'})}"
             )
         if isinstance(value, bool) or not right:
             raise ValueError(f"solver_options has {name!r}: {value!r}, but it must be {wanted}")
@@ -87,7 +91,7 @@ def minimise(
     start : ndarray
         Initial w.
     options : mapping
-        Options of SciPy's L-BFGS-B.
+        Options of SciPy's L-BFGS-B; "problem" is not one of them.
     typical : float
         Typical size of an entry of w.
     unit : float
@@ -109,6 +113,6 @@ def minimise(
         jac=True,
         method="L-BFGS-B",
         bounds=Bounds(np.zeros(len(start)), np.full(len(start), LARGEST_WEIGHT)),
-        options=dict(options),
+        options={name: value for name, value in options.items() if name != "problem"},
     )
     return np.maximum(found.x * typical, 0.0), float(found.fun) * unit

@@ -143,6 +143,11 @@ class OutputRows:
         self._rows[self._n_rows] = outputs.reshape(-1)
         self._n_rows += 1
 
+    def matrix(self) -> NDArray:
+        """Return the outputs of all weak classifiers, one row per round."""
+        assert self._rows is not None
+        return self._rows[: self._n_rows]
+
     def scores(self, weights: NDArray, team: ThreadTeam) -> NDArray:
         """Return ``sum_t weights[t] h_t`` on every point."""
         assert self._rows is not None

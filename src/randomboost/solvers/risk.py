@@ -154,10 +154,10 @@ class PairwiseRisk:
         self.sample_weight = np.asarray(sample_weight, dtype=np.float64)
         self._samples = np.arange(len(y))
         total = self.sample_weight.sum()
-        self._factor = 1.0 / (n_classes * total) if form == "mean" else 1.0
-        self._constant = 0.0
+        self.factor = 1.0 / (n_classes * total) if form == "mean" else 1.0
+        self.constant = 0.0
         if form == "mean":
-            self._constant = float(loss.value(np.zeros(1))[0]) / n_classes
+            self.constant = float(loss.value(np.zeros(1))[0]) / n_classes
 
     @classmethod
     def of(
@@ -212,14 +212,14 @@ class PairwiseRisk:
             self._by_chunk(_divide, signed, total, team=team)
             return float(np.log(total) - shift), signed
         if isinstance(self.loss, LogisticLoss):
-            parts = self._by_chunk(_logistic, *given, self._factor, signed, team=team)
-            return float(sum(parts)) + self._constant, signed
+            parts = self._by_chunk(_logistic, *given, self.factor, signed, team=team)
+            return float(sum(parts)) + self.constant, signed
         margins = self.margins(scores)
         own = (self.y, self._samples)
         losses = self.loss.value(margins)
         losses[own] = 0.0
-        value = self._factor * float((losses @ self.sample_weight).sum()) + self._constant
-        np.multiply(self.loss.derivative(margins), self._factor * self.sample_weight, out=signed)
+        value = self.factor * float((losses @ self.sample_weight).sum()) + self.constant
+        np.multiply(self.loss.derivative(margins), self.factor * self.sample_weight, out=signed)
         signed[own] = 0.0
         signed[own] = -signed.sum(axis=0)
         return value, signed
