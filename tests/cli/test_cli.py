@@ -167,14 +167,14 @@ def test_settings_are_parsed_by_their_kind(files_of, tmp_path):
     out = tmp_path / "m.rboost"
     run("train", files_of / "train.csv", "-t", "species", "-o", out, "-q",
         "--set", "n_estimators=1e1", "--set", "learning_rate=1",
-        "--set", "max_leaf_nodes=none", "--set", "scale=FALSE",
+        "--set", "max_leaf_nodes=none", "--set", "early_stopping=FALSE",
         "--set", "projection=axis", "--set", "class_weight=balanced")  # fmt: skip
     parameters = files.describe(out)["parameters"]
     assert parameters["n_estimators"] == 10
     assert isinstance(parameters["n_estimators"], int)
     assert parameters["learning_rate"] == 1
     assert parameters["max_leaf_nodes"] is None
-    assert parameters["scale"] is False
+    assert parameters["early_stopping"] is False
     assert parameters["projection"] == "axis"
     assert parameters["class_weight"] == "balanced"
 

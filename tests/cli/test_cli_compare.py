@@ -185,7 +185,7 @@ def test_the_cost_comes_first(mixed, monkeypatch):
     result = run(mixed, "--only", "logistic,forest", "--folds", 3)
     lines = result.stderr.splitlines()
     (cost,) = [place for place, line in enumerate(lines) if "6 fits, one after the other" in line]
-    (busy,) = [place for place, line in enumerate(lines) if line.startswith("Other processes use")]
+    (busy,) = [place for place, line in enumerate(lines) if line.startswith("Other processes are")]
     (rest,) = [place for place, line in enumerate(lines) if "the other 2 will take about" in line]
     (first,) = [place for place, line in enumerate(lines) if line.startswith("fold 1 of 3, Random")]
     assert cost < busy < first < rest < len(lines) - 3

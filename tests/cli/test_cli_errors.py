@@ -113,7 +113,8 @@ def test_paths_without_permission(data, tmp_path):
         (["train", "DATA", "--test-size", "1.5"], "--test-size"),
         (["train", "DATA", "--seed", "x"], "--seed"),
         (["train", "DATA", "--format", "xls"], "is not one of csv"),
-        (["train", "DATA", "--out", "-"], "a model is not text"),
+        (["train", "DATA", "--out", "-", "--json"], "cannot take the model and the JSON"),
+        (["train", "DATA", "--out", "-", "--resume"], "--resume needs the file"),
         (["compare", "DATA", "--only", "randomboost,tree"], "'tree' is not one of"),
         (["compare", "DATA", "--only", ","], "names no model"),
         (["compare", "DATA", "--folds", "1"], "--folds"),
@@ -130,6 +131,16 @@ def test_options_name_columns_that_are_there(data, model):
     assert "no such column" in one_line("train", data, "--force", "-o", model, "--drop", "c")
     assert "no such column" in one_line("predict", model, data, "--copy", "c")
     assert "no column 'c'" in one_line("evaluate", model, data, "--target", "c")
+
+
+def test_evaluation_needs_the_target(data, model, tmp_path):
+    rows = [line.split(",") for line in data.read_text().splitlines()]
+    target = files.describe(model)["notes"]["target"]
+    place = rows[0].index(target)
+    new = tmp_path / "new.csv"
+    new.write_text("\n".join(",".join(row[:place] + row[place + 1 :]) for row in rows))
+    message = one_line("evaluate", model, new)
+    assert f"new.csv has no column {target!r}, the target in training" in message
 
 
 def test_files_that_are_no_models(data, model, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import subprocess
@@ -25,7 +26,7 @@ from randomboost.cli.fitting import Rounds  # noqa: E402
 
 COMMAND = [sys.executable, "-m", "randomboost"]
 PATIENCE = 120  # seconds for what takes a few
-INTERRUPTED = 130
+USAGE, INTERRUPTED = 2, 130
 
 
 @pytest.fixture(scope="module")
@@ -179,6 +180,42 @@ def test_pipes(data, tmp_path):
     )
     assert predicted.returncode == 0, predicted.stderr
     assert predicted.stdout.decode() == in_process("predict", out, data, "--proba").stdout
+
+
+def test_a_model_goes_to_standard_output(data, tmp_path):
+    written = subprocess.run(
+        [*COMMAND, *train(data, "-", "randomboost", 5, "--cv", "2")],
+        cwd=tmp_path,
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert written.returncode == 0, written.stderr
+    assert "standard output (" in written.stderr.decode()
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "piped.rboost").write_bytes(written.stdout)
+    in_process(*train(data, tmp_path / "m.rboost", "randomboost", 5, "-q"))
+    both = [files.load(tmp_path / name) for name in ("piped.rboost", "m.rboost")]
+    X = pd.read_csv(data).drop(columns="target")
+    np.testing.assert_array_equal(*[model.predict_proba(X) for model in both])
+
+
+def test_a_terminal_gets_no_model(data, tmp_path):
+    pty = pytest.importorskip("pty")
+    inner, outer = pty.openpty()
+    done = subprocess.run(
+        [*COMMAND, *train(data, "-", "randomboost", 5)],
+        cwd=tmp_path,
+        env={**os.environ, "COLUMNS": "200"},
+        stdout=outer,
+        stderr=subprocess.PIPE,
+        timeout=PATIENCE,
+        check=False,
+    )
+    os.close(outer)
+    os.close(inner)
+    assert done.returncode == USAGE
+    assert b"redirect standard output" in done.stderr
 
 
 def test_a_closed_pipe_is_no_trouble(data, tmp_path):

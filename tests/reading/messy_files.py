@@ -219,6 +219,16 @@ def identifiers_and_no_target(table, path):
     both.to_csv(path, index=False)
 
 
+# in the order of the names
+CODES = {"basic": "01067", "family plan": "04109", "plus": "07743", "pro": "80331"}
+
+
+def leading_zeros(table, path):
+    text = plain(table)
+    text["plan"] = each(table["plan"], CODES.get)
+    text.to_csv(path, index=False)
+
+
 def blanks_and_line_ends(table, path):
     text = plain(table).fillna("")
     lines = ["  ,".join(map(str, text.columns))]
@@ -284,6 +294,7 @@ TRAPS = {
     "thousands_separators.csv": thousands_separators,
     "units.csv": units,
     "identifiers_and_no_target.csv": identifiers_and_no_target,
+    "leading_zeros.csv": leading_zeros,
     "blanks_and_line_ends.csv": blanks_and_line_ends,
     "quoted_newlines.csv": quoted_newlines,
     "separator_line.csv": excel_with_separator_line,

@@ -7,6 +7,9 @@ import pytest
 
 pd = pytest.importorskip("pandas")
 
+from randomboost.reading.codes import find_codes  # noqa: E402
+from randomboost.reading.column_cells import read_cells  # noqa: E402
+from randomboost.reading.columns import Column  # noqa: E402
 from randomboost.reading.dates import find_dates, parse_dates  # noqa: E402
 from randomboost.reading.durations import find_durations, parse_durations  # noqa: E402
 from randomboost.reading.numbers import (  # noqa: E402
@@ -226,3 +229,52 @@ def test_two_numbers_beside_three():
     assert watch.settings == {"order": "m:s"}
     assert "ambiguous: 8:15 is read as m:s" in watch.note
     assert find_durations(texts("08:15", "09:20:30"), ones).settings == {"order": "h:m"}
+
+
+# -- codes -------------------------------------------------------------------------------------
+
+
+def texts_of(*cells):
+    found, counts = np.unique(np.array(cells, dtype=object), return_counts=True)
+    return found, counts
+
+
+@pytest.mark.parametrize(
+    ("cells", "digits"),
+    [
+        (("01067", "80331", "04109"), 5),
+        (("01067", "1067", "80331"), 5),  # spreadsheets drop the zeros of some
+        (("01", "02", "12"), 2),
+        (("007",) * 3 + tuple(str(n) for n in range(10, 40)), 3),
+        (("01067", *("80331",) * 30, "unclear"), 5),
+    ],
+)
+def test_digits_with_leading_zeros_are_codes(cells, digits):
+    reading = find_codes(*texts_of(*cells))
+    assert reading.kind == "category"
+    assert reading.settings == {"digits": digits}
+    assert "set read_as to number" in reading.note
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ("1067", "80331"),
+        ("0", "1", "10"),
+        ("0.5", "01"),
+        ("-07", "08"),
+        ("07", *(str(n) for n in range(5, 200))),  # one among numbers of all lengths
+    ],
+)
+def test_other_numbers_are_no_codes(cells):
+    assert find_codes(*texts_of(*cells)) is None
+
+
+def test_codes_keep_their_zeros_and_get_lost_ones_back():
+    column = Column("code", "category", digits=5)
+    cells = read_cells(pd.Series(["01067", "80331", None, "1067", "abc"]), column)
+    assert cells.values.tolist()[:2] == ["01067", "80331"]
+    assert cells.values.tolist()[3:] == ["01067", "abc"]
+    assert cells.forms == {"leading zeros": 1, "leading zeros added": 1}
+    numbers = read_cells(pd.Series([1067, 80331]), column)
+    assert numbers.values.tolist() == ["01067", "80331"]

@@ -6,6 +6,7 @@ so that ``randomboost --help`` is quick.
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -62,7 +63,10 @@ def train_command(
         ),
     ] = "randomboost",
     out: Annotated[
-        str, typer.Option("--out", "-o", metavar="FILE", help="Model file to write.")
+        str,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="Model file to write, '-' for standard output."
+        ),
     ] = "model.rboost",
     settings: Annotated[
         list[str],
@@ -73,18 +77,31 @@ def train_command(
         ),
     ] = [],  # noqa: B006 (typer's way)
     cv: Annotated[
-        int, typer.Option("--cv", min=0, help="Number of folds of an additional cross-validation.")
+        int,
+        typer.Option(
+            "--cv",
+            metavar="NUMBER",
+            min=0,
+            help="Number of folds of an additional cross-validation.",
+        ),
     ] = 0,
     test_size: Annotated[
         float,
         typer.Option(
-            "--test-size", min=0, max=1, help="Fraction of the rows to hold out and score on."
+            "--test-size",
+            metavar="FRACTION",
+            min=0,
+            max=1,
+            help="Fraction of the rows to hold out and score on.",
         ),
     ] = 0.0,
     seed: options.Seed = None,
     report: options.Report = None,
     checkpoint_every: Annotated[
-        float, typer.Option("--checkpoint-every", min=0, help="Seconds between checkpoints.")
+        float,
+        typer.Option(
+            "--checkpoint-every", metavar="SECONDS", min=0, help="Seconds between checkpoints."
+        ),
     ] = 30.0,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue from the checkpoint of an interrupted run.")
@@ -125,7 +142,7 @@ def train_command(
 
     options.check_format(format)
     if out == "-":
-        raise typer.BadParameter("a model is not text: pass a file", param_hint="--out")
+        _check_standard_output(as_json=as_json, resume=resume)
     if cv == 1:
         raise typer.BadParameter("cross-validation needs at least 2 folds", param_hint="--cv")
     if test_size >= 1:
@@ -159,6 +176,19 @@ def train_command(
     raise typer.Exit(run.run())
 
 
+def _check_standard_output(*, as_json: bool, resume: bool) -> None:
+    """Raise an error where a model cannot be written to standard output."""
+    problem = None
+    if sys.stdout.isatty():
+        problem = "a model is not text: pass a file, or redirect standard output"
+    elif as_json:
+        problem = "standard output cannot take the model and the JSON of --json: pass a file"
+    elif resume:
+        problem = "--resume needs the file of the interrupted run: pass it"
+    if problem is not None:
+        raise typer.BadParameter(problem, param_hint="--out")
+
+
 @app.command("predict")
 def predict_command(
     model: options.ModelFile,
@@ -173,7 +203,7 @@ def predict_command(
             "-o",
             metavar="FILE",
             help="File to write (.csv, .csv.gz, .parquet, .jsonl), '-' for standard output.",
-            show_default="-",
+            show_default="standard output",
         ),
     ] = None,
     copy: Annotated[
@@ -223,7 +253,7 @@ def predict_command(
 def evaluate_command(
     model: options.ModelFile,
     data: options.Data,
-    target: options.Target = None,
+    target: options.TrainedTarget = None,
     report: options.Report = None,
     format: options.Format = None,
     no_header: options.NoHeader = False,
@@ -233,7 +263,7 @@ def evaluate_command(
     """Score a model on a table with known classes.
 
     Error, log loss, balanced accuracy, precision and recall of every class, and the confusion
-    matrix. By default the target is the column of the name that it had in training.
+    matrix.
 
     Example: randomboost evaluate flowers.rboost test.csv
     """
@@ -255,15 +285,20 @@ def evaluate_command(
 def compare_command(
     data: options.Data,
     target: options.Target = None,
-    folds: Annotated[int, typer.Option("--folds", min=2, help="Number of folds.")] = 5,
+    folds: Annotated[
+        int, typer.Option("--folds", metavar="NUMBER", min=2, help="Number of folds.")
+    ] = 5,
     repeats: Annotated[
         int,
-        typer.Option("--repeats", min=1, help="Repetitions of the cross-validation."),
+        typer.Option(
+            "--repeats", metavar="NUMBER", min=1, help="Repetitions of the cross-validation."
+        ),
     ] = 1,
     only: Annotated[
         str | None,
         typer.Option(
             "--only",
+            metavar="NAMES",
             help="Models to compare, separated by commas: randomboost, rank, rank-paper, proj, "
             "proj-paper, adaboost, ecc, mh, mo, multiboost, lightgbm, xgboost, catboost, histgb, "
             "forest, logistic, svm.",
@@ -276,7 +311,7 @@ def compare_command(
             "--all", help="Compare ecc, mh, mo and multiboost too (adaboost with two classes)."
         ),
     ] = False,
-    seed: Annotated[int, typer.Option("--seed", help="Random seed.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="NUMBER", help="Random seed.")] = 0,
     report: options.Report = None,
     format: options.Format = None,
     no_header: options.NoHeader = False,

@@ -56,8 +56,8 @@ def _load_note() -> str | None:
     if load < _BUSY * cpu_count():
         return None
     return (
-        f"Other processes use this machine (load {load:.1f} on {cpu_count()} cores): the times "
-        "are too long, most of all those of libraries whose threads wait actively (OpenMP)."
+        f"Other processes are using this machine (load {load:.1f} on {cpu_count()} cores), so all "
+        "times are too long, above all those of libraries whose threads wait actively (OpenMP)."
     )
 
 
@@ -225,7 +225,7 @@ class ComparisonRun:
                 "data": name,
                 "target": self.data.target,
                 "models": "default parameters, all cores, a process each",
-                "folds": self.splits,
+                "cross-validation": self.splits,
                 "seed": self.seed,
             },
             notes=notes,

@@ -56,7 +56,7 @@ def evaluate(
     saved = SavedModel(model_path)
     with open_rows(path, format=format, header=header) as rows:
         names = ["target"] if rows.names is None else rows.names
-        name = find_target(names, target or (saved.target if saved.target in names else None))
+        name = _target_of(names, target, saved.target, rows.name)
         scores, n_without, extra = _scored(saved, rows, name)
     for remark in [*unused_columns(extra), *rows.remarks, *saved.remarks()]:
         terminal.message(remark)
@@ -75,6 +75,21 @@ def evaluate(
         shown += ["", _confusion_table(scores)]
     result = {"model": model_path, "data": path, "target": name, **scores.as_dict()}
     terminal.result(result, *shown)
+
+
+def _target_of(names: list[str], target: str | None, trained: str | None, data: str) -> str:
+    """Return the target column: the one that is asked for, or that of the training data."""
+    if target is not None or trained in names:
+        return find_target(names, target or trained)
+    try:
+        return find_target(names, None)
+    except DataError as error:
+        if trained is None:
+            raise
+        raise DataError(
+            f"{data} has no column {trained!r}, the target in training: pass --target if the "
+            "classes are in another column"
+        ) from error
 
 
 def _scored(saved: SavedModel, rows: Rows, target: str) -> tuple[Scores, int, list[str]]:

@@ -69,6 +69,16 @@ Target = Annotated[
         show_default=False,
     ),
 ]
+TrainedTarget = Annotated[
+    str | None,
+    typer.Option(
+        "--target",
+        "-t",
+        metavar="COLUMN",
+        help="Column with the classes: its name, or its number counted from 1 (-1 is the last).",
+        show_default="the name of the target in training",
+    ),
+]
 Format = Annotated[
     str | None,
     typer.Option(
@@ -104,7 +114,7 @@ ColumnsFile = Annotated[
     typer.Option(
         "--columns-file",
         metavar="FILE",
-        help="Read columns as this file says, which train --save-columns writes.",
+        help="How to read the columns: a file that train --save-columns wrote.",
         show_default=False,
     ),
 ]

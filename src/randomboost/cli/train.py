@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -36,7 +38,7 @@ class TrainingRun:
     terminal : Terminal
         Where to print.
     out : str
-        Model file.
+        Model file, or ``-`` for standard output.
     model : str
         Name of the model.
     settings : sequence of str
@@ -75,7 +77,11 @@ class TrainingRun:
         force: bool,
     ) -> None:
         self.terminal = terminal
-        self.out = Path(out)
+        self.out, self._name = Path(out), out
+        if out == "-":  # written to a file first: half a model is never passed on
+            self._folder = TemporaryDirectory(prefix="randomboost-")
+            self.out, self._name = Path(self._folder.name) / "model.rboost", "standard output"
+        self._is_file = out != "-"
         self.model_name = model
         self.settings = list(settings)
         self.cv = cv
@@ -159,7 +165,9 @@ class TrainingRun:
             files.save(model, self.out, notes=notes)
         if self.report:
             self._write_report(model, notes)
-        self.terminal.result({**notes, "out": str(self.out), "rounds": classifier.n_estimators_})
+        if not self._is_file:
+            sys.stdout.buffer.write(self.out.read_bytes())
+        self.terminal.result({**notes, "out": self._name, "rounds": classifier.n_estimators_})
         return INTERRUPTED if interrupted else DONE
 
     # -- scores --------------------------------------------------------------------------------
@@ -187,7 +195,7 @@ class TrainingRun:
                 self.terminal.message(f"fold {number} of {self.cv}: {found[-1].summary()}")
         except KeyboardInterrupt:
             self.terminal.message(
-                f"cross-validation interrupted after {len(found)} folds; {self.out} is saved"
+                f"cross-validation interrupted after {len(found)} folds; the model is saved"
             )
         if found:
             errors = np.array([scores.error for scores in found])
@@ -252,12 +260,10 @@ class TrainingRun:
         rounds = f"{classifier.n_estimators_} rounds in {format_seconds(seconds)}"
         size = format_bytes(self.out.stat().st_size)
         if classifier.stopped_ == "interrupted":
-            self.terminal.message(
-                f"interrupted: {self.out} ({size}) has {rounds}; "
-                "the same command with --resume continues"
-            )
+            remedy = "; the same command with --resume continues" if self._is_file else ""
+            self.terminal.message(f"interrupted: {self._name} ({size}) has {rounds}{remedy}")
         else:
-            self.terminal.message(f"{self.out} ({size}): {rounds}, {classifier.stopped_}")
+            self.terminal.message(f"{self._name} ({size}): {rounds}, {classifier.stopped_}")
         if scores is not None:
             self.terminal.message(f"held out: {scores.summary()}")
 
@@ -272,7 +278,7 @@ class TrainingRun:
             "settings": ", ".join(self.settings) or "default",
             "rounds": classifier.n_estimators_,
             "fit": format_seconds(notes["seconds"]),
-            "file": f"{self.out.name}, {format_bytes(self.out.stat().st_size)}",
+            "file": f"{Path(self._name).name}, {format_bytes(self.out.stat().st_size)}",
             "seed": self.seed,
         }
         cross = notes["scores"].get("cross_validation")

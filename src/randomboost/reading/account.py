@@ -10,8 +10,8 @@ from .dates import DATE
 from .durations import DURATION
 from .errors import DataError
 from .numbers import NUMBER
+from .parsed import MOST_UNREADABLE
 
-MOST_UNREADABLE = 0.05  # fraction of the cells of a column
 _EXPECTED = {
     NUMBER: "a number",
     FLAG: "yes or no",

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .account import MOST_UNREADABLE, with_counts
+from .account import with_counts
+from .codes import find_codes, has_leading_zeros
 from .column_cells import Cells, Texts, read_cells, string_of
 from .columns import CATEGORY, FLAG, Column
 from .dates import DATE, find_dates
@@ -16,7 +17,7 @@ from .decisions import LEFT_OUT, Decision, Override
 from .durations import DURATION, find_durations
 from .errors import DataError
 from .numbers import NUMBER, NumberEvidence, plain_numbers
-from .parsed import Reading
+from .parsed import MOST_UNREADABLE, Reading
 from .words import are_flags, means_no_value
 
 _IDENTIFIER = re.compile(r"(.*[\W_])?(id|index|uuid|guid|key|column_1|unnamed: 0)", re.IGNORECASE)
@@ -113,6 +114,8 @@ class _Candidate:
         self._numbers: NumberEvidence | None = None
         self._pointed: bool | None = False
         plain = plain_numbers(values) if self.kind == "text" else None
+        if plain is not None and plain[1] is False and has_leading_zeros(values):
+            plain = None
         if plain is not None and plain[1] is not None:
             self.kind = NUMBER
             numbers, self._pointed = plain
@@ -204,6 +207,9 @@ class _Candidate:
             return Reading(NUMBER if empty else CATEGORY, {}, 0)
         if are_flags(texts):
             return Reading(FLAG, {}, total)
+        codes = find_codes(texts, counts)
+        if codes is not None:
+            return codes
         number = None if self._numbers is None else self._numbers.reading(usual)
         if number is not None and number.n_cells == total:
             return number

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ..preprocessing.frames import days
+from .codes import full_code
 from .columns import CATEGORY, FLAG, Column
-from .dates import DATE, days_since_1970, parse_dates
+from .dates import DATE, parse_dates
 from .durations import DURATION, parse_durations
 from .numbers import NUMBER, parse_numbers, plain_numbers
 from .parsed import Parsed
@@ -146,7 +148,7 @@ def read_cells(values: Any, column: Column, texts: Texts | None = None) -> Cells
         The values, and what was converted.
     """
     if column.kind == CATEGORY:
-        return Cells(_categories(values, column.missing))
+        return _category_cells(values, column)
     typed = _typed_values(values, column.kind)
     if typed is None and column.kind == NUMBER and column.decimal == "." and not column.shares:
         plain = plain_numbers(values)
@@ -189,6 +191,7 @@ def _is_number(word: str) -> bool:
 
 def _typed_values(values: Any, kind: str) -> Any:
     """Return the values of a column that is not text, None if it has to be parsed."""
+    import narwhals as nw
     import pandas as pd
 
     types = pd.api.types
@@ -197,7 +200,7 @@ def _typed_values(values: Any, kind: str) -> Any:
     if kind == FLAG and types.is_bool_dtype(values.dtype):
         return values.to_numpy(dtype=np.float64, na_value=np.nan).copy()
     if kind == DATE and types.is_datetime64_any_dtype(values.dtype):
-        return days_since_1970(values)
+        return days(nw.from_native(values, series_only=True))
     if kind == DURATION and types.is_timedelta64_dtype(values.dtype):
         seconds = values / pd.Timedelta(seconds=1)
         return seconds.to_numpy(dtype=np.float64, na_value=np.nan).copy()
@@ -216,13 +219,27 @@ def _parse(texts: Any, column: Column) -> Parsed:
     return Parsed(values, ~np.isnan(values))
 
 
-def _categories(values: Any, missing: Collection[str]) -> Any:
-    """Return categories; numbers are normalised, so that 7, 07 and 7.0 are the same."""
+def _category_cells(values: Any, column: Column) -> Cells:
+    """Return categories; numbers are normalised, so that 7, 07 and 7.0 are the same.
+
+    Codes with leading zeros all get as many digits.
+    """
     import pandas as pd
 
-    found = Texts(values)
-    names = [None if text in missing else _plain_number(text) for text in found.texts]
-    return pd.Categorical(np.array([*names, None], dtype=object)[found.places])
+    found, forms = Texts(values), Counter[str]()
+    names: list[str | None] = []
+    for text, count in zip(found.texts, found.counts.tolist(), strict=True):
+        if text in column.missing:
+            names.append(None)
+        elif column.digits:
+            name, form = full_code(text, column.digits)
+            names.append(name)
+            forms[form] += count
+        else:
+            names.append(_plain_number(text))
+    del forms[""]
+    cells = pd.Categorical(np.array([*names, None], dtype=object)[found.places])
+    return Cells(cells, forms=forms)
 
 
 def _plain_number(text: str) -> str:

@@ -31,6 +31,8 @@ class Column:
         Whether numbers without a percent sign are shares of 1.
     order : str
         Order of day and month in dates, "dmy" or "mdy"; of short durations, "h:m" or "m:s".
+    digits : int
+        Number of digits of codes with leading zeros, which are categories; else 0.
     missing : tuple of str
         Further words, and numbers, that mean a missing value.
     forms : tuple of str
@@ -43,6 +45,7 @@ class Column:
     unit: str = ""
     shares: bool = False
     order: str = ""
+    digits: int = 0
     missing: tuple[str, ...] = ()
     forms: tuple[str, ...] = ()
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .parsed import Parsed, Reading
+from ..preprocessing.frames import days
+from .parsed import Parsed, Reading, ambiguity
 
 DATE = "date"
 ORDERS = ("dmy", "mdy")
@@ -42,6 +43,7 @@ _LAST_CENTURY = 69  # two-digit years from here on, as in POSIX
 
 def _iso_days(texts: Any) -> Any:
     """Return days since 1970 of dates in ISO 8601 form, NaN elsewhere."""
+    import narwhals as nw
     import pandas as pd
 
     likely = [text if "-" in text[4:8] else None for text in texts]
@@ -50,48 +52,28 @@ def _iso_days(texts: Any) -> Any:
     moments = pd.to_datetime(
         pd.Series(likely, dtype=object), errors="coerce", format="ISO8601", utc=True
     )
-    return days_since_1970(moments)
-
-
-def days_since_1970(moments: Any) -> Any:
-    """Return days since 1970, NaN where a date is missing.
-
-    Parameters
-    ----------
-    moments : Series of datetime64
-        Dates.
-
-    Returns
-    -------
-    ndarray of float64
-        Days with fractions.
-    """
-    import pandas as pd
-
-    moments = pd.to_datetime(moments, utc=True)
-    days = (moments - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)
-    return days.to_numpy(dtype=np.float64, na_value=np.nan).copy()
+    return days(nw.from_native(moments, series_only=True))
 
 
 def _day_number(year: str, month: int, day: int, found: re.Match[str]) -> float | None:
     """Return days since 1970 of a date with its time, None if there is no such date."""
-    number = int(year)
+    whole = int(year)
     if len(year) == 2:
-        number += 1900 if number >= _LAST_CENTURY else 2000
+        whole += 1900 if whole >= _LAST_CENTURY else 2000
     try:
-        date = datetime.date(number, month, day)
+        date = datetime.date(whole, month, day)
     except ValueError:
         return None
-    days = float((date - datetime.date(1970, 1, 1)).days)
+    number = float((date - datetime.date(1970, 1, 1)).days)
     if found["hour"] is None:
-        return days
+        return number
     hour = int(found["hour"])
     if found["half"]:
         hour = hour % 12 + (12 if found["half"][0] in "pP" else 0)
     minute, second = int(found["minute"]), float(found["second"] or 0)
     if hour > 24 or minute > 59 or second >= 61:
         return None
-    return days + (hour + (minute + second / 60) / 60) / 24
+    return number + (hour + (minute + second / 60) / 60) / 24
 
 
 def _in_order(found: re.Match[str], order: str) -> float | None:
@@ -116,8 +98,8 @@ def parse_dates(texts: Any, *, order: str = "") -> Parsed:
     Parsed
         The days.
     """
-    days = _iso_days(texts)
-    parsed = Parsed(days, ~np.isnan(days))
+    iso = _iso_days(texts)
+    parsed = Parsed(iso, ~np.isnan(iso))
     for place in np.flatnonzero(~parsed.readable):
         text = texts[place]
         if numeric := _NUMERIC.fullmatch(text):
@@ -159,9 +141,8 @@ def find_dates(texts: Any, counts: Any) -> Reading | None:
         How to read it; None if no cell is a date.
     """
     order, note = _find_order(texts, counts)
-    n_cells = parse_dates(texts, order=order).n_cells(counts)
     settings = {"order": order} if order else {}
-    return Reading(DATE, settings, n_cells, note) if n_cells else None
+    return Reading.of(DATE, parse_dates(texts, order=order), counts, settings, note)
 
 
 def _find_order(texts: Any, counts: Any) -> tuple[str, str]:
@@ -182,8 +163,5 @@ def _find_order(texts: Any, counts: Any) -> tuple[str, str]:
         return order, conflict if votes[other] else ""
     if unclear is None:
         return "", ""
-    order = "mdy" if unclear["mark"] == "/" else "dmy"
-    return order, (
-        f"ambiguous: {unclear.group()} is read as {_form(order, unclear)}; set order to "
-        f"{'dmy' if order == 'mdy' else 'mdy'} if that is wrong"
-    )
+    order, other = ("mdy", "dmy") if unclear["mark"] == "/" else ("dmy", "mdy")
+    return order, ambiguity(unclear.group(), _form(order, unclear), "order", other)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import numpy as np
-
-from .parsed import Parsed, Reading
+from .parsed import Parsed, Reading, ambiguity
 
 DURATION = "duration"
 CLOCKS = ("h:m", "m:s")
@@ -95,12 +93,7 @@ def find_durations(texts: Any, counts: Any) -> Reading | None:
     settings, note = {}, ""
     if short and len(short) < len(clocks):
         padded = any(found["first"].startswith("0") for found in short)
-        settings["order"] = "h:m" if padded else "m:s"
-        other = "m:s" if padded else "h:m"
-        note = (
-            f"ambiguous: {short[0].group()} is read as {settings['order']}; set order to {other} "
-            "if that is wrong"
-        )
-    parsed = parse_durations(texts, **settings)
-    n_cells = parsed.n_cells(np.asarray(counts))
-    return Reading(DURATION, settings, n_cells, note) if n_cells else None
+        order, other = CLOCKS if padded else CLOCKS[::-1]
+        settings["order"] = order
+        note = ambiguity(short[0].group(), order, "order", other)
+    return Reading.of(DURATION, parse_durations(texts, **settings), counts, settings, note)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .parsed import Parsed, Reading
+from .parsed import Parsed, Reading, ambiguity
 from .words import MISSING
 
 NUMBER = "number"
@@ -242,5 +242,4 @@ class NumberEvidence:
         text, value = self._texts[differing[0]], self._found[decimal][0].values[differing[0]]
         if usual:
             return f"{text} is read as {value:g}, with the decimal comma of other columns"
-        other = _OTHER_SIGN[decimal]
-        return f"ambiguous: {text} is read as {value:g}; set decimal to {other} if that is wrong"
+        return ambiguity(text, f"{value:g}", "decimal", _OTHER_SIGN[decimal])

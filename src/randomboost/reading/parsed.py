@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+MOST_UNREADABLE = 0.05  # fraction of the cells of a column
+
 
 @dataclass
 class Parsed:
@@ -78,3 +80,31 @@ class Reading:
     settings: dict[str, Any]
     n_cells: int
     note: str = ""
+
+    @staticmethod
+    def of(
+        kind: str, parsed: Parsed, counts: Any, settings: dict[str, Any], note: str = ""
+    ) -> Reading | None:
+        """Return the reading of parsed texts, None if none of them is of the kind."""
+        n_cells = parsed.n_cells(np.asarray(counts))
+        return Reading(kind, settings, n_cells, note) if n_cells else None
+
+
+def ambiguity(text: str, read_as: str, setting: str, other: str) -> str:
+    """Return the note on a notation that has two meanings.
+
+    Parameters
+    ----------
+    text : str
+        A cell.
+    read_as : str
+        How it is read.
+    setting, other : str
+        The setting that decides, and its value for the other meaning.
+
+    Returns
+    -------
+    str
+        The note.
+    """
+    return f"ambiguous: {text} is read as {read_as}; set {setting} to {other} if that is wrong"
