@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test test-oldest coverage lint docs bench bench-quick bench-peers paper clean
+.PHONY: run test test-oldest coverage lint docs update-outputs bench bench-quick bench-peers paper paper-archive clean
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -52,6 +52,11 @@ docs: $(VENV)/docs
 	$(BIN)/python -m sphinx -q -W --keep-going -d build/doctrees docs build/docs
 	$(BIN)/python -m pytest -q tests/project/test_site_browser.py
 
+# after a change that is meant to give other models: writes the outputs in the pages, the digests of
+# models and golden files that no longer load again, and prints what changed; UPDATE=pages for a part
+update-outputs: $(VENV)/docs
+	$(BIN)/python tests/project/update_outputs.py $(UPDATE)
+
 # the data folder is named by RANDOMBOOST_DATA; every one says first what it costs
 PEERS := lightgbm xgboost catboost
 
@@ -82,9 +87,14 @@ bench-peers: $(PEERS_VENV)/ready
 	$(PEERS_VENV)/bin/python benchmarks/beyond.py $(PEERFLAGS)
 
 # the paper's tables and figures beside ours; `make paper PAPER="table-multiclass --quick"`
-PAPER ?= all --repeats 5
+PAPER ?= all
 paper: $(VENV)/ready
 	$(BIN)/python -m randomboost.paper run $(PAPER)
+
+# the committed results with environment, commit, seeds and checksums, for a repository with DOIs
+paper-archive: $(VENV)/ready
+	$(BIN)/python -m randomboost.paper archive docs/results --out build/paper-archive.zip \
+		--add CITATION.cff --add LICENSE
 
 clean:
 	rm -rf $(VENV) $(OLDEST) $(PEERS_VENV) build docs/gallery docs/pictures docs/reference .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -16,6 +16,7 @@ from measure import PeakMemory
 from sets import blobs, generated
 
 from randomboost import RandomBoostClassifier
+from randomboost.ensembles.landmark_trees import apart
 
 ROWS = 1000
 EXPLAINED = {  # training samples, classes
@@ -45,7 +46,8 @@ def explain() -> None:
         model = RandomBoostClassifier(random_state=0).fit(data.X, data.y).set_params(n_jobs=1)
         seconds, found = timed(lambda model=model, data=data: model.explain(data.X_test))
         off = np.abs(found.scores - model.decision_function(data.X_test).max(axis=1)).max()
-        leaves, n_trees = len(model.model_.ensemble.covers), model.model_.ensemble.n_trees
+        trees = apart(model.model_.ensemble)[1]
+        leaves, n_trees = len(trees.covers), trees.n_trees
         print(
             f"{name}: {n_train} samples, {n_classes} classes, {n_trees} trees of "
             f"{leaves / n_trees:.0f} leaves: {seconds:.2f} s, off by {off:.1e}"

@@ -96,11 +96,11 @@ def draw_ratios(ratios: dict[str, list[float]], label: str, path: Path) -> None:
 
 
 def draw_classes(curves: dict[str, dict[int, dict[str, Any]]], path: Path) -> None:
-    """Draw error, times and size over the number of classes; two by two, so that phones show it.
+    """Draw error, times and size over the number of classes; small, so that phones show it.
 
     Curves are records by model and number of classes; those without a figure are left out.
     """
-    figure, panels = plt.subplots(2, 2, figsize=(6.4, 6.4), layout="constrained")
+    figure, panels = plt.subplots(2, 2, figsize=(4.8, 5.2), layout="constrained")
     marks: dict[str, Any] = {}
     for panel, (field, (title, factor)) in zip(panels.flat, _CLASS_PANELS.items(), strict=True):
         for place, (model, curve) in enumerate(curves.items()):

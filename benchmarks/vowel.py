@@ -1,7 +1,7 @@
 """Readings of Algorithm 2 and variants of the classical methods on vowel.
 
-A diagnosis on test parts: docs/results/proj-vowel.md has what it printed. Every line is printed
-when it is finished.
+A diagnosis on test parts. Every line is printed when it is finished, and added to a file named by
+--csv; docs/results/proj-vowel.csv has those of docs/results/proj-vowel.md.
 
     RANDOMBOOST_DATA=folder python benchmarks/vowel.py --repeats 2
     RANDOMBOOST_DATA=folder python benchmarks/vowel.py --repeats 5 --only ECC
@@ -10,8 +10,10 @@ when it is finished.
 from __future__ import annotations
 
 import argparse
+import csv
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -112,16 +114,17 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=None)
     parser.add_argument("--only", default="", help="beginning of the readings to try")
     parser.add_argument("--training-file", action="store_true", help="only LIBSVM's training file")
+    parser.add_argument("--csv", type=Path, help="file to which the lines are added")
     options = parser.parse_args()
     vowel = datasets.load("vowel")
-    print("| reading | test error, % | training error, % | rounds | CPU s a fit |")
-    print("|---|---|---|---|---|")
+    print("| reading | repeats | test error, % | deviation | training error, % | rounds | CPU s |")
+    print("|---|---|---|---|---|---|---|")
     for name, model in READINGS.items():
         if not name.startswith(options.only):
             continue
         errors, trained, rounds, began = [], [], [], time.process_time()
         for repeat in range(options.repeats):
-            part = datasets.split(vowel, repeat, training_file=options.training_file)
+            part = datasets.split(vowel, repeat, rows="train" if options.training_file else "all")
             fitted = clone(model)
             if options.rounds:
                 fitted.set_params(n_estimators=options.rounds)
@@ -132,11 +135,23 @@ def main() -> None:
             trained.append(100 * (1 - fitted.score(part.X, part.y)))
             rounds.append(getattr(fitted, "n_estimators_", 1000))
         seconds = (time.process_time() - began) / options.repeats
-        print(
-            f"| {name} | {np.mean(errors):.1f} ({np.std(errors):.1f}) | {np.mean(trained):.1f} | "
-            f"{np.mean(rounds):.0f} | {seconds:.0f} |",
-            flush=True,
-        )
+        line = {
+            "reading": name,
+            "repeats": options.repeats,
+            "error": f"{np.mean(errors):.1f}",
+            "deviation": f"{np.std(errors):.1f}" if options.repeats > 1 else "",
+            "train_error": f"{np.mean(trained):.1f}",
+            "rounds": f"{np.mean(rounds):.0f}",
+            "cpu": f"{seconds:.0f}",
+        }
+        print("| " + " | ".join(str(value) for value in line.values()) + " |", flush=True)
+        if options.csv is not None:
+            is_new = not options.csv.exists()
+            with options.csv.open("a", newline="", encoding="utf-8") as file:
+                writer = csv.DictWriter(file, list(line), lineterminator="\n")
+                if is_new:
+                    writer.writeheader()
+                writer.writerow(line)
 
 
 if __name__ == "__main__":

@@ -270,7 +270,13 @@ def draw_leaves(sheet: Sheet) -> Figure:
     X, y = sample_data()
     points, extent = grid(X)
     model = RandomBoostClassifier(
-        1, learning_rate=1.0, max_leaf_nodes=4, subsample=1.0, early_stopping=False, random_state=0
+        1,
+        learning_rate=1.0,
+        max_leaf_nodes=4,
+        subsample=1.0,
+        n_landmarks=0,
+        early_stopping=False,
+        random_state=0,
     ).fit(X, y)
     tree = model.model_.ensemble.member(0)
     scores = tree.scores(model.model_.inputs.scaled(points), ThreadTeam(1))

@@ -5,12 +5,14 @@ from __future__ import annotations
 from .ensembles import KINDS
 from .ensembles.dichotomies import HypothesisRow, StumpRow
 from .ensembles.fitted_model import FittedModel
+from .ensembles.landmark_scores import LandmarkScores
 from .estimators import CLASSIFIERS
 from .preprocessing.categories import TablePreparation
 from .preprocessing.encoding import Codebook, TableEncoding
 from .preprocessing.inputs import InputPreparation
 from .preprocessing.scaling import StandardScaling
 from .projections.directions import Directions
+from .projections.landmarks import Landmarks
 from .projections.matrices import CodedProjection, GaussianProjection, GivenProjection
 from .weak_learners.hypotheses import Combination, FittedEstimator, SmallTree, Stump, Stumps
 
@@ -27,6 +29,8 @@ _OURS = (
     GivenProjection,
     HypothesisRow,
     InputPreparation,
+    LandmarkScores,
+    Landmarks,
     SmallTree,
     StandardScaling,
     Stump,

@@ -233,9 +233,30 @@ def test_training_file_only():
     part = np.where(np.arange(200) < 120, "train", "test")
     data = datasets.Dataset("vowel", X, y, part=part)
     assert len(datasets.split(data, 0).y) == 150
-    assert len(datasets.split(data, 0, training_file=True).y) == 90
+    assert len(datasets.split(data, 0, rows="train").y) == 90
     with pytest.raises(ValueError, match="no official training part"):
-        datasets.split(datasets.Dataset("vowel", X, y), 0, training_file=True)
+        datasets.split(datasets.Dataset("vowel", X, y), 0, rows="train")
+
+
+def test_stacked_rows_have_the_test_file_twice():
+    X, y = np.arange(200.0)[:, None], np.arange(200) % 4
+    part = np.where(np.arange(200) < 120, "train", "test")
+    data = datasets.Dataset("vowel", X, y, part=part)
+    made = datasets.split(data, 0, rows="stacked", interval=None)
+    values, counts = np.unique(np.concatenate([made.X, made.X_test]), return_counts=True)
+    assert np.array_equal(values, X[:, 0])
+    assert np.array_equal(counts, np.where(part == "train", 1, 2))
+
+
+def test_other_preparations():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(1, 5, (200, 3)).astype(float), np.repeat([0, 1], [160, 40])
+    data = datasets.Dataset("splice", X, y)
+    assert np.array_equal(np.unique(datasets.split(data, 0, interval=None).X), [1, 2, 3, 4])
+    assert datasets.split(data, 0, interval=(0, 1)).X.min() == 0
+    part = datasets.split(data, 0, stratify=True)
+    assert (part.y == 1).sum() == 30
+    assert (part.y_test == 1).sum() == 10
 
 
 def test_colon_cancer_is_standardised_by_sample_and_by_gene():

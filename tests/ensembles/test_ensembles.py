@@ -121,7 +121,7 @@ def test_pickles_hold_no_caches(fitted):
     np.testing.assert_array_equal(again.scores(data, ALONE), scores)
 
 
-@pytest.mark.parametrize("name", ["trees", "rank", "proj-stump"])
+@pytest.mark.parametrize("name", ["trees-no-landmarks", "rank", "proj-stump"])
 def test_some_ensembles_have_caches(name):
     ensemble = pickle.loads(pickle.dumps(make(name).model_.ensemble))
     before = set(vars(ensemble))
@@ -171,6 +171,13 @@ def leaf_value(table, node, r):
     return table.leaf_values[begin:end][table.leaf_classes[begin:end] == r].sum()
 
 
+def landmark_sums(table, data):
+    """Return the weighted sums of similarities, (n_classes, n_samples)."""
+    Z = data / np.sqrt(1 + (data / 3) ** 2) * table.weights.astype(np.float64)
+    distances = ((Z[:, None] - table.points.astype(np.float64)) ** 2).sum(axis=2)
+    return (np.exp(-table.width * distances) @ table.coefficients.astype(np.float64)).T
+
+
 def table_scores(tables, data, n_classes):
     """Compute in plain NumPy what `PlainTables` says."""
     views = values_of(tables, data)
@@ -192,6 +199,8 @@ def table_scores(tables, data, n_classes):
     sums = np.array(sums)
     if tables.baseline is not None:
         sums = sums + tables.baseline[:, None]
+    if tables.landmarks is not None:
+        sums = sums + landmark_sums(tables.landmarks, data)
     if tables.decoding == "hamming":
         return tables.code @ np.sign(sums) / tables.code.shape[1]
     if tables.decoding == "loss":

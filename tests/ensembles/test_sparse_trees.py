@@ -265,7 +265,7 @@ def test_dense_vector_leaves_are_a_special_case():
     X, y = made_data(4)
     ensemble = fitted(4, 1, settings=settings)
     scores = ensemble.scores(X, ONE) - ensemble.prior[:, None]
-    leaf = ensemble._leaves(X, ONE)[0]
+    leaf = ensemble._leaves(X)[0]
     p = np.exp(ensemble.prior.astype(np.float64))
     for number in np.unique(leaf):
         members = leaf == number

@@ -461,7 +461,9 @@ def test_wrong_solver_options(name, options):
 @pytest.mark.parametrize(
     ("name", "first", "change"),
     [
-        *[(name, {}, {"scale": False}) for name in MODELS],
+        *[(name, {}, {"scale": False}) for name in MODELS if name != "trees"],
+        ("trees", {}, {"n_landmarks": 0}),
+        ("trees", {"n_landmarks": 0}, {"n_landmarks": 20}),
         *[(name, {}, {"random_state": 1}) for name in MODELS],
         *[(name, {}, {"n_projections": 41}) for name in ("trees", "rank", "proj")],
         *[(name, {}, {"projection": "sparse"}) for name in ("trees", "rank")],
@@ -570,9 +572,10 @@ def test_discriminants_of_values_too_large_to_square(noisy, name):
 
 
 @pytest.mark.parametrize("projection", ["lda", "mixed", "sparse", "gaussian", "axis"])
-def test_trees_on_values_too_large_to_square(noisy, projection):
+def test_trees_on_values_too_large_to_square(noisy, projection, monkeypatch):
     X, y = noisy
-    model = RandomBoostClassifier(8, projection=projection, scale=False, random_state=0)
+    monkeypatch.setattr(RandomBoostClassifier, "_scales", lambda _: False)
+    model = RandomBoostClassifier(8, projection=projection, random_state=0)
     assert model.fit(X * 1e250, y).score(X * 1e250, y) > 0.4
 
 

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs
 
 from randomboost import RandomBoostClassifier, files
+from randomboost.ensembles.landmark_trees import apart
 from randomboost.estimators import randomboost as estimator
 from randomboost.runtime.parallel import ThreadTeam
 from randomboost.trees import growth
@@ -96,7 +97,7 @@ CASES = {
     "balanced": (weighted, {"class_weight": "balanced"}),
     "early": (weighted, {"early_stopping": True, "n_iter_no_change": 3}),
     "whole sample": (weighted, {"subsample": 1.0}),
-    "not scaled": (weighted, {"scale": False}),
+    "no landmarks": (weighted, {"n_landmarks": 0}),
     "lda": (weighted, {"projection": "lda"}),
     "few bins": (weighted, {"max_bins": 5}),
 }
@@ -158,10 +159,11 @@ def test_a_warm_start_on_other_data_knows_its_scores(monkeypatch, form):
             if start is not None:
                 for number, member in enumerate(self._members):
                     known = start.member(number).scores(data.X, team)
-                    kept.append((member._scores.dense().copy(), known))
+                    kept.append((member.rows.scores.dense().copy(), known))
 
     monkeypatch.setattr(estimator, "SketchTrainer", Kept)
-    model = clone(SMALL).set_params(warm_start=True, early_stopping=False).fit(first, y[::2])
+    model = clone(SMALL).set_params(warm_start=True, early_stopping=False, n_landmarks=0)
+    model.fit(first, y[::2])
     model.set_params(n_estimators=12).fit(others, y[1::2])
     assert len(kept) == model.model_.ensemble.n_members > 1
     for found, known in kept:
@@ -219,8 +221,8 @@ def test_predictions_agree(n_classes, form):
     agrees(model, X)
     new = 5 * np.random.default_rng(0).normal(size=(300, 4))
     agrees(model, new)
-    ensemble = model.model_.ensemble
-    sizes = np.diff(ensemble.leaf_starts)
+    _, trees = apart(model.model_.ensemble)
+    sizes = np.diff(trees.leaf_starts)
     assert sizes.max() <= settings.get("leaf_classes", 32)
     assert model.train_history_["loss"][-1] < model.train_history_["loss"][0]
 

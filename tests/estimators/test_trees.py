@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, make_blobs
 
 from randomboost import RandomBoostClassifier, RBoostRankClassifier
+from randomboost.ensembles.landmark_trees import apart
 from randomboost.estimators import randomboost as estimator
 from randomboost.runtime.parallel import ThreadTeam
 
@@ -68,14 +69,13 @@ DATA = {
 
 @pytest.mark.parametrize("projection", ["mixed", "gaussian"])
 @pytest.mark.parametrize("form", DATA)
-@pytest.mark.parametrize("scale", [True, False])
-def test_training_scores_are_those_of_prediction(noisy, trainers, form, projection, scale):
+def test_training_scores_are_those_of_prediction(noisy, trainers, form, projection):
     X, y = DATA[form](noisy[0]), noisy[1]
     model = RandomBoostClassifier(
         15,
         n_projections=40,
         projection=projection,
-        scale=scale,
+        n_landmarks=0,
         early_stopping=False,
         random_state=0,
     )
@@ -85,7 +85,7 @@ def test_training_scores_are_those_of_prediction(noisy, trainers, form, projecti
     scores = ensemble.scores(trainer.data.X, ONE)
     for number, member in enumerate(trainer._members):
         own = ensemble.member(number).scores(trainer.data.X, ONE)
-        assert_array_equal(own, member._scores.dense())
+        assert_array_equal(own, member.rows.scores.dense())
     *_, staged = ensemble.staged_scores(trainer.data.X, ONE)
     assert_array_equal(staged, scores)
     shorter = clone(model).set_params(n_estimators=14).fit(X, y)
@@ -348,7 +348,8 @@ def test_margins_of_unequal_classes_stay_within_one():
 
 
 def leaves_of(model):
-    return np.array([(tree.columns < 0).sum() for tree in model.model_.ensemble.trees()])
+    _, trees = apart(model.model_.ensemble)
+    return np.array([(tree.columns < 0).sum() for tree in trees.trees()])
 
 
 @pytest.mark.parametrize(
@@ -406,7 +407,7 @@ def test_early_stopping():
 
 def test_weights_of_samples_count(noisy):
     X, y = noisy
-    model = clone(SMALL).set_params(scale=False)
+    model = clone(SMALL)
     twice = clone(model).fit(np.vstack([X, X[:50]]), np.concatenate([y, y[:50]]))
     weighted = clone(model).fit(X, y, sample_weight=np.where(np.arange(150) < 50, 2.0, 1.0))
     assert_array_equal(twice.decision_function(X), weighted.decision_function(X))

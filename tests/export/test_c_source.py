@@ -29,6 +29,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from randomboost import AdaBoostMHClassifier, RandomBoostClassifier, RBoostRankClassifier
+from randomboost.ensembles.landmark_trees import LandmarkTrees
 from randomboost.ensembles.sparse_trees import SparseTrees
 from randomboost.export.c_source import to_c
 from randomboost.preprocessing.categories import TablePreparation
@@ -79,7 +80,7 @@ def assert_same(model, library, name, data, *, same_bits=True):
     np.testing.assert_array_equal(model.classes_[best], model.predict(data))
     in_floats = model.model_.inputs.dtype == np.float32
     if n_classes == 2:  # of the scores of trees, in single precision, Python takes the difference
-        in_floats |= isinstance(model.model_.ensemble, SparseTrees)
+        in_floats |= isinstance(model.model_.ensemble, SparseTrees | LandmarkTrees)
     precision = 1e-6 if in_floats else 1e-14
     np.testing.assert_allclose(probabilities, model.predict_proba(data), atol=precision, rtol=0)
 
@@ -127,6 +128,19 @@ def test_missing_values(name, dtype, tmp_path):
 def test_leaves_without_entries_and_trees_without_splits(change, tmp_path):
     model = with_trees(change)
     assert_same(model, Library(to_c(model), tmp_path), "predict", X)
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", ["trees", "trees-two-classes", "mh-stump"])
+def test_values_far_from_the_training_data(name, tmp_path):
+    model = fitted(name)
+    far = X[:3] * np.array([[1e9], [-1e160], [1e300]])
+    assert_same(model, Library(to_c(model), tmp_path), "predict", far)
+
+
+def test_without_landmarks_there_are_none_in_the_file():
+    assert "predict_points" in to_c(fitted("trees"))
+    assert "landmarks" not in to_c(fitted("trees-without-landmarks"))
 
 
 def test_single_features_are_compared_as_they_are():

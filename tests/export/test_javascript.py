@@ -121,6 +121,15 @@ def test_leaves_without_entries_and_trees_without_splits(tmp_path):
         assert_same(model, told[name], X)
 
 
+@needs_node
+def test_values_far_from_the_training_data(tmp_path):
+    far = X[:3] * np.array([[1e9], [-1e160], [1e300]])
+    models = {name: fitted(name) for name in ("trees", "trees-two-classes")}
+    told = predicted(tmp_path, models, dict.fromkeys(models, as_rows(far)))
+    for name, model in models.items():
+        assert_same(model, told[name], far)
+
+
 @pytest.fixture(scope="module")
 def table():
     """Return a table with categories of several types, gaps, and a name that is markup."""

@@ -15,6 +15,7 @@ from export_models import (
     NAMES,
     TRAIN,
     TREES,
+    WITHOUT_LANDMARKS,
     X,
     fitted,
     labels,
@@ -123,7 +124,18 @@ def test_scores_of_trees_in_single_precision_have_the_same_bits(name):
     model = fitted(name, "float32")
     scores = run(to_onnx(model, raw_scores=True), FLOATS, threads=1)[1]
     prepared = model.model_.inputs.scaled(FLOATS)
-    np.testing.assert_array_equal(scores, model.model_.ensemble.scores(prepared, _alone()).T)
+    expected = model.model_.ensemble.scores(prepared, _alone()).T
+    if name in WITHOUT_LANDMARKS:
+        np.testing.assert_array_equal(scores, expected)
+    else:  # matrix products may differ in the last bit before and after sums are rounded
+        np.testing.assert_array_max_ulp(scores, expected, maxulp=2)
+        assert (scores == expected).mean() > 0.99
+
+
+@pytest.mark.parametrize("name", ["trees", "trees-two-classes"])
+def test_values_far_from_the_training_data(name):
+    far = FLOATS[:3] * np.array([[1e9], [-1e30], [1e34]], dtype=np.float32)
+    assert_same(fitted(name), to_onnx(fitted(name)), far)
 
 
 def _alone():
@@ -197,20 +209,22 @@ def test_a_file_does_not_have_a_tree_for_every_class():
     assert len(found) == 1
     parts = {each.name: onnx.helper.get_attribute_value(each) for each in found[0].attribute}
     assert parts["n_targets"] == 40
-    assert len(set(parts["nodes_treeids"])) == 1 + model.model_.ensemble.n_trees  # and the prior
-    assert len(parts["target_ids"]) == 40 + len(model.model_.ensemble.classes)
+    trees = model.model_.ensemble.trees
+    assert len(set(parts["nodes_treeids"])) == 1 + trees.n_trees  # and the prior
+    assert len(parts["target_ids"]) == 40 + len(trees.classes)
 
 
 def test_single_features_are_compared_as_they_are():
-    used = {node.op_type for node in to_onnx(fitted("trees-axis")).graph.node}
+    used = {node.op_type for node in to_onnx(fitted("trees-without-landmarks-axis")).graph.node}
     assert not used & {"MatMul", "ReduceSum", "Concat"}
-    used = {node.op_type for node in to_onnx(fitted("trees-mixed")).graph.node}
+    used = {node.op_type for node in to_onnx(fitted("trees-without-landmarks-mixed")).graph.node}
     assert {"MatMul", "ReduceSum", "Concat"} <= used
 
 
 @pytest.mark.parametrize("name", ["trees-gaussian", "trees-lda", "trees-mixed"])
 def test_mixtures_in_single_precision_are_summed_in_order(name):
-    assert "MatMul" not in {node.op_type for node in to_onnx(fitted(name, "float32")).graph.node}
+    used = [node.op_type for node in to_onnx(fitted(name, "float32")).graph.node]
+    assert used.count("MatMul") == 2  # those of the landmarks
 
 
 def test_labels_of_many_kinds():

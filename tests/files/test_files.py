@@ -352,6 +352,7 @@ def test_a_hostile_header(path, change):
         randomboost.load(path)
 
 
+LANDMARKS = "landmarks and trees"
 # names of models, and what makes ensembles of their files that must not load
 HOSTILE = [
     ("trees", lambda h, a: h["ensemble"].update(counts=None), "have no families"),
@@ -378,6 +379,20 @@ HOSTILE = [
     ("trees", lambda h, a: a.update({"dense.numbers": a["dense.numbers"] + 1}), "of its seed"),
     ("trees", lambda h, a: a.update({"dense.sizes": a["dense.sizes"][:3]}), "has shape"),
     ("trees", lambda h, a: a.pop("dense.coefficients"), "no array 'dense.coefficients'"),
+    ("trees", lambda h, a: a.update(prior=np.full(3, 1e60)), "numbers that are too large"),
+    ("trees", lambda h, a: a.pop("landmarks.points"), "no array 'landmarks.points'"),
+    ("trees", lambda h, a: part_of(a, "landmarks.points", np.s_[:, 1:]), "has shape"),
+    ("trees", lambda h, a: part_of(a, "landmarks.points", np.s_[1:]), "coefficients' has shape"),
+    ("trees", lambda h, a: part_of(a, "landmarks.points", np.s_[:0]), "no landmarks"),
+    ("trees", lambda h, a: part_of(a, "landmarks.weights", np.s_[1:]), "has shape"),
+    ("trees", lambda h, a: part_of(a, "landmarks.coefficients", np.s_[:, :2]), "has shape"),
+    ("trees", lambda h, a: part_of(a, "landmarks.about", np.s_[:1]), "has shape"),
+    ("trees", lambda h, a: a["landmarks.about"].__setitem__(0, -1), "does not fall"),
+    ("trees", lambda h, a: a["landmarks.about"].__setitem__(1, 2), "share of its landmarks"),
+    ("trees", lambda h, a: a["landmarks.coefficients"].__setitem__(0, np.nan), "not finite"),
+    ("trees", lambda h, a: h["ensemble"].update(kind="landmarks"), "no kind that its class has"),
+    ("trees-no-landmarks", lambda h, a: h["ensemble"].update(kind=LANDMARKS), "no array 'landm"),
+    ("rank", lambda h, a: h["ensemble"].update(kind=LANDMARKS), "no kind that its class has"),
     (
         "trees",  # sizes whose sum overflows to the right one
         lambda h, a: a.update({"trees.sizes": wrapped(a["trees.sizes"])}),
@@ -421,6 +436,11 @@ HOSTILE = [
     ("mh-wlda", lambda h, a: h["ensemble"].update(stumps=True), "no array 'rows.columns'"),
     ("mo-tree", lambda h, a: a.update({"are_trees": a["are_trees"][1:]}), "do not add up"),
 ]
+
+
+def part_of(arrays, name, part):
+    """Cut an array."""
+    arrays[name] = arrays[name][part]
 
 
 def wrapped(sizes):

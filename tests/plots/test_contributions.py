@@ -102,3 +102,20 @@ def test_what_cannot_be_drawn_is_refused(task):
         ContributionDisplay(model.explain(X)[:0])
     with pytest.raises(ValueError, match="explain at most 5"):
         ContributionDisplay(model.explain(X, classes=["ash"] * 6))
+
+
+def test_a_row_of_an_explanation_is_drawn_like_that_row(task):
+    model, X = task
+    for classes in (None, ["ash", "cedar"]):
+        whole = ContributionDisplay.from_estimator(model, X[3:4], classes=classes)
+        row = ContributionDisplay(model.explain(X[:6], classes)[3]).plot()
+        assert names(row) == names(whole)
+        assert row.ax_.get_title() == whole.ax_.get_title()
+        np.testing.assert_allclose(widths(row), widths(whole), atol=1e-9)
+
+
+def test_a_part_without_classes_is_refused(task):
+    pytest.importorskip("shap")
+    model, X = task
+    with pytest.raises(TypeError, match="without classes: pass what explain"):
+        ContributionDisplay(model.explain(X[:6])[:, "b"])

@@ -80,7 +80,7 @@ def test_training_numbers_come_from_other_samples():
     X, y = informative(60, 3, 1200)
     reading = read_training(X)
     _, training = learned(X, y)
-    folds = level_means._folds(level_means.row_keys(reading.values), np.ones(len(y)))
+    folds = level_means.find_folds(level_means.row_hashes(reading.values))
     level = reading.values[:, 0].astype(int)
     for sample in range(0, 1200, 100):
         others = folds != folds[sample]

@@ -6,8 +6,8 @@ import os
 import re
 import subprocess
 import sys
+from typing import NamedTuple
 
-FENCED = re.compile(r"^```(python|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _TIME = re.compile(r"\b\d+(\.\d+)? (ms|s|min)\b|\b\d+:\d\d:\d\d\b")
 _SIZE = re.compile(r"\b\d+(\.\d+)? [kMG]?B\b")
 _LONG = re.compile(r"\d\.\d{7,}(e-\d+)?")
@@ -15,17 +15,24 @@ _COMPILING = "randomboost: compiling kernels"  # only on a machine that has not 
 _RATE = re.compile(r"\d+\.\d+|\b\d+\b")
 
 
+class Step(NamedTuple):
+    """A command of a block, and what the page shows after it."""
+
+    command: str
+    line: int  # of the block, counted from 0, after the command
+    shown: list[str]
+
+
 def steps(block):
     """Return the commands of a block with the lines that the page shows after each."""
     found = []
-    for line in block.splitlines():
+    for number, line in enumerate(block.splitlines(), 1):
         if line.startswith("$ "):
-            found.append((line[2:], []))
-        elif found and found[-1][0].endswith("\\"):
-            command, shown = found[-1]
-            found[-1] = (f"{command}\n{line}", shown)
+            found.append(Step(line[2:], number, []))
+        elif found and found[-1].command.endswith("\\") and not found[-1].shown:
+            found[-1] = Step(f"{found[-1].command}\n{line}", number, [])
         else:
-            found[-1][1].append(line)
+            found[-1].shown.append(line)
     return found
 
 
@@ -67,10 +74,15 @@ def comparable(line, *, numbers):
     return " ".join(line.split())
 
 
+def without_notes(lines):
+    """Return lines without the note that is printed only where kernels are compiled."""
+    return [line for line in lines if _COMPILING not in line]
+
+
 def same(shown, found, *, numbers=True):
     """Return whether lines are as the page shows them; ``...`` stands for any lines."""
     shown = [comparable(line, numbers=numbers) for line in shown]
-    found = [comparable(line, numbers=numbers) for line in found if _COMPILING not in line]
+    found = [comparable(line, numbers=numbers) for line in without_notes(found)]
     pattern = "\n".join(r"(?:.*\n?)*?" if line == "..." else re.escape(line) for line in shown)
     pattern = pattern.replace(r"(?:.*\n?)*?" + "\n", r"(?:.*\n)*?")
     return re.fullmatch(pattern, "\n".join(found)) is not None

@@ -1,34 +1,19 @@
 """The code and the commands of the pages run, and print what the pages show.
 
-Blocks of a page run one after the other, in a folder of their own and with one set of names:
-``python`` and ``pycon`` (compared by doctest) as well as ``sh`` and ``console`` (``$ command``,
-followed by what it prints; ``...`` stands for any lines). A page stops at the first block that
-needs a package that is not installed.
+A page stops at the first block that needs a package that is not installed. ``make update-outputs``
+writes what the pages show again.
 """
 
 from __future__ import annotations
 
-import doctest
-import re
 import sys
-from pathlib import Path
 
 import console_blocks
-import numpy as np
+import page_code
 import pytest
+import update_outputs
 
-ROOT = Path(__file__).parents[2]
-DOCS = ROOT / "docs"
-PAGES = [
-    ROOT / "README.md",
-    *(DOCS / name for name in ("index.md", "start.md", "command-line.md")),
-    *(DOCS / name for name in ("file-format.md", "many-classes.md")),
-    *sorted(DOCS.glob("guide/*.md")),
-    *sorted(DOCS.glob("howto/*.md")),
-]
-BLOCK = re.compile(r"^```(python|pycon|sh|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-# set-up of an environment, data that is not part of the package, compilers
-NOT_RUN = ("make ", "pip ", "git ", "cc ", "RANDOMBOOST_DATA=")
+PACKAGES = ("typer", "pandas", "pyarrow", "onnx")  # of the command line and its page
 
 
 @pytest.fixture(autouse=True)
@@ -38,77 +23,46 @@ def _close_figures():
         sys.modules["matplotlib.pyplot"].close("all")
 
 
-def names_of(page):
-    """Return what a page takes for granted: data, and a fitted model."""
-    if page.stem not in ("file-format", "many-classes"):
-        return {}
-    from sklearn.datasets import load_wine
-
-    import randomboost
-
-    X, y = load_wine(return_X_y=True)
-    model = randomboost.RandomBoostClassifier(5, random_state=0).fit(X, y)
-    names = {"X": X, "y": np.repeat(np.arange(6), 30)[: len(y)], "X_test": X[:4], "model": model}
-    return {**names, "randomboost": randomboost}
-
-
-def run_python(code, page, names):
+def check(page, folder):
+    """Run a page, and compare what it prints with what it shows."""
     try:
-        exec(compile(code, page.name, "exec"), names)
-    except ModuleNotFoundError as error:
-        if error.name.startswith("randomboost"):
-            raise
-        pytest.skip(f"{error.name} is not installed")
+        for output in page_code.outputs(page, folder):
+            measured = " compare " in output.source  # other libraries, whose numbers differ
+            same = output.same or (
+                measured and console_blocks.same(output.shown, output.found, numbers=False)
+            )
+            assert same, "\n".join([output.source, *output.found, "instead of", *output.shown])
+    except page_code.MissingPackage as missing:
+        pytest.skip(f"{missing} is not installed")
 
 
-def run_doctest(code, page, names):
-    examples = doctest.DocTestParser().get_doctest(code, names, page.name, str(page), 0)
-    found = doctest.DocTestRunner().run(examples, clear_globs=False)
-    names.update(examples.globs)
-    assert found.attempted
-    assert not found.failed
-
-
-def run_commands(kind, code, folder):
-    """Run the commands of a block, and compare what they print with what a console shows."""
-    for module in ("typer", "pandas", "pyarrow", "onnx"):
-        pytest.importorskip(module)
-    variables = console_blocks.environment(folder)
-    if kind == "sh":
-        if not any(line.startswith(NOT_RUN) for line in code.splitlines()):
-            found, status = console_blocks.printed(f"set -eu\n{code}", folder, variables)
-            assert status == 0, (code, found)
-        return
-    for command, shown in console_blocks.steps(code):
-        found, status = console_blocks.printed(command, folder, variables)
-        assert status == 0, (command, found)
-        measured = " compare " in command  # other libraries, whose numbers differ
-        same = console_blocks.same(shown, found, numbers=not measured)
-        assert same, "\n".join([f"$ {command}", *found, "instead of", *shown])
-
-
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if BLOCK.search(page.read_text())], ids=lambda page: page.stem
-)
+@pytest.mark.parametrize("page", page_code.PAGES, ids=lambda page: page.stem)
 def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
+    if "```console" in page.read_text() or "```sh" in page.read_text():
+        for module in PACKAGES:
+            pytest.importorskip(module)
     monkeypatch.chdir(tmp_path)
-    names = names_of(page)
-    for kind, code in BLOCK.findall(page.read_text()):
-        if kind == "python":
-            run_python(code, page, names)
-        elif kind == "pycon":
-            run_doctest(code, page, names)
-        else:
-            run_commands(kind, code, tmp_path)
+    check(page, tmp_path)
 
 
-def test_a_wrong_command_is_noticed(tmp_path):
-    run_commands("console", "$ echo one two\none two\n", tmp_path)
+def page_of(folder, text):
+    page = folder / "page.md"
+    page.write_text(text)
+    return page
+
+
+def test_a_wrong_output_is_noticed(tmp_path):
+    check(page_of(tmp_path, "```console\n$ echo one two\none two\n```\n"), tmp_path)
     with pytest.raises(AssertionError, match="instead of"):
-        run_commands("console", "$ echo one two\ntwo\n", tmp_path)
+        check(page_of(tmp_path, "```console\n$ echo one two\ntwo\n```\n"), tmp_path)
     with pytest.raises(AssertionError):
-        run_commands("sh", "false\necho on\n", tmp_path)
-    run_commands("sh", "make nonsense\n", tmp_path)
+        check(page_of(tmp_path, "```sh\nfalse\necho on\n```\n"), tmp_path)
+    check(page_of(tmp_path, "```sh\nmake nonsense\n```\n"), tmp_path)
+    check(page_of(tmp_path, "```python\na = 2\n```\n```pycon\n>>> a + 1\n3\n```\n"), tmp_path)
+    with pytest.raises(AssertionError, match="instead of"):
+        check(page_of(tmp_path, "```pycon\n>>> 1 + 1\n3\n```\n"), tmp_path)
+    with pytest.raises(AssertionError, match="1 / 0"):
+        check(page_of(tmp_path, "```pycon\n>>> 1 / 0\n```\n"), tmp_path)
 
 
 def test_a_difference_from_the_page_is_found():
@@ -119,3 +73,60 @@ def test_a_difference_from_the_page_is_found():
     assert not same(["error 4.00 %"], ["error 5.00 %"])
     assert same(["error 4.00 %"], ["error 5.00 %"], numbers=False)
     assert not same(["a", "..."], ["b", "c"])
+
+
+PAGE = """Text.
+
+```python
+a = 2
+```
+
+```pycon
+>>> a + 1
+4
+>>> print(a,
+...       a)
+1
+1
+>>> b = 1
+>>> [b]
+[1]
+```
+
+```console
+$ echo one \\
+  two
+two
+$ seq 6
+0
+...
+4
+...
+7
+$ echo 12 ms
+14 ms
+```
+"""
+
+
+def test_outputs_of_a_page_are_written_again(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    page = page_of(tmp_path, PAGE)
+    assert update_outputs.update_page(page)
+    expected = PAGE.replace("+ 1\n4", "+ 1\n3").replace("a)\n1\n1", "a)\n2 2")
+    expected = expected.replace("two\ntwo", "two\none two")
+    expected = expected.replace("0\n...\n4\n...\n7", "1\n...\n4\n...\n6")
+    assert page.read_text() == expected
+    printed = capsys.readouterr().out
+    assert "-4\n+3\n" in printed
+    assert "14 ms" not in printed
+    assert not update_outputs.update_page(page)
+    check(page, tmp_path)
+
+
+def test_a_page_is_written_up_to_a_missing_package(tmp_path, monkeypatch, capsys):
+    text = "```pycon\n>>> 1 + 1\n3\n```\n```python\nimport no_such_package\n```\n"
+    page = page_of(tmp_path, text)
+    assert update_outputs.update_page(page)
+    assert page.read_text() == text.replace("\n3\n", "\n2\n")
+    assert "no_such_package is not installed" in capsys.readouterr().out

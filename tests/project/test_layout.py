@@ -41,7 +41,7 @@ ORDER = (
     ("estimators",),
     ("files",),
     (ROOT,),  # `randomboost` itself, which gives the public names of the lines above
-    ("export", "skops"),
+    ("dask", "export", "skops"),
     ("plots",),
     ("compare", "datasets", "reading", "report"),
     ("paper",),

@@ -224,7 +224,7 @@ from sklearn.datasets import load_iris
 from randomboost import RandomBoostClassifier
 model = RandomBoostClassifier(2, n_projections=4, random_state=0, n_jobs=1)
 model.fit(*load_iris(return_X_y=True))
-ensemble = model.model_.ensemble
+ensemble = model.model_.ensemble.trees
 print(*ensemble.columns, *ensemble.thresholds)
 """
 

@@ -22,6 +22,7 @@ from randomboost.search.sorted import (
     best_threshold,
     midpoints,
 )
+from randomboost.weak_learners import JointLearner
 
 TOLERANCE = 1e-9  # of the mass
 N_POINTS, N_COLUMNS = 12, 5
@@ -531,6 +532,7 @@ def all_edges(search, weights, codes):
     return search.largest_edges(weights, codes, np.zeros(codes.shape[1]), codes.shape[1])
 
 
+@pytest.mark.parametrize("constant", [True, False])
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 5, 6])
 @pytest.mark.parametrize("max_bins", [None, 4])
 @given(
@@ -538,19 +540,24 @@ def all_edges(search, weights, codes):
     seed=st.integers(0, 10**6),
 )
 @settings(deadline=None, max_examples=12)
-def test_joint_search(n_classes, max_bins, X, seed):
+def test_joint_search(n_classes, max_bins, constant, X, seed):
     rng = np.random.default_rng(seed)
     weights, codes = rng.normal(size=(9, n_classes)), rng.normal(size=(n_classes, 5))
     columns = BinnedColumns(FeaturePoints(X), ALONE, max_bins)
-    search = JointSearch(columns, ALONE)
+    search = JointSearch(columns, ALONE, constant=constant)
+    if not search.has_stumps:
+        assert not constant
+        return
     best, sums = all_edges(search, weights, codes)
     expected = np.abs(joint_oracle(X, columns.thresholds, weights, codes))
+    if not constant:
+        expected[-1] = 0.0
     tolerance = TOLERANCE * np.abs(weights).sum() * np.abs(codes).max()
     np.testing.assert_allclose(best, expected.max(axis=0), rtol=0, atol=tolerance)
     np.testing.assert_allclose(np.abs(sums @ codes), expected, rtol=0, atol=tolerance)
     for v in range(5):
         feature, threshold = search.stump(sums, codes[:, v])
-        if expected[-1, v] >= (1 - _WORTHWHILE) * best[v]:  # a cut is hardly better than none
+        if constant and expected[-1, v] >= (1 - _WORTHWHILE) * best[v]:  # hardly better than none
             assert threshold == -np.inf
         else:
             assert threshold in columns.thresholds[feature]
@@ -593,6 +600,10 @@ def test_joint_search_of_constant_features():
     best, sums = all_edges(search, weights, codes)
     np.testing.assert_allclose(best, np.abs(weights.sum(axis=0) @ codes))
     assert search.stump(sums, codes[:, 0])[1] == -np.inf
+    points = FeaturePoints(np.full((3, 4), 2.5))
+    without = JointSearch(BinnedColumns(points, ALONE, 16), ALONE, constant=False)
+    rng = np.random.default_rng(0)
+    assert JointLearner(points, without).fit(weights, codes, np.zeros(3), rng) is None
 
 
 def test_threads_do_not_change_the_joint_search():

@@ -18,6 +18,7 @@ from randomboost.weak_learners import small_tree
 X, y = load_wine(return_X_y=True)
 TRAIN = slice(None, None, 2)
 _FEW = {"n_projections": 40, "n_estimators": 8}
+_ALONE = {"n_landmarks": 0}
 
 
 class _Signs:
@@ -53,7 +54,17 @@ _KINDS = {
     "trees-gaussian": ("RandomBoostClassifier", {**_FEW, "projection": "gaussian"}),
     "trees-lda": ("RandomBoostClassifier", {**_FEW, "projection": "lda"}),
     "trees-mixed": ("RandomBoostClassifier", {"n_estimators": 30, "projection": "mixed"}),
-    "trees-unscaled": ("RandomBoostClassifier", {**_FEW, "scale": False}),
+    "trees-without-landmarks": ("RandomBoostClassifier", {**_FEW, **_ALONE}),
+    "trees-without-landmarks-axis": (
+        "RandomBoostClassifier",
+        {"n_estimators": 8, "projection": "axis", **_ALONE},
+    ),
+    "trees-without-landmarks-mixed": (
+        "RandomBoostClassifier",
+        {"n_estimators": 30, "projection": "mixed", **_ALONE},
+    ),
+    "trees-without-landmarks-two-classes": ("RandomBoostClassifier", {**_FEW, **_ALONE}),
+    "trees-few-landmarks": ("RandomBoostClassifier", {**_FEW, "n_landmarks": 5}),
     "trees-two-classes": ("RandomBoostClassifier", _FEW),
     "trees-many-classes": ("RandomBoostClassifier", {**_FEW, "leaf_classes": 5}),
     "rank-stumps": ("RBoostRankClassifier", _FEW),
@@ -95,13 +106,14 @@ for _short, _name, _more in (
 
 NAMES = sorted(_KINDS)
 TREES = [name for name in NAMES if name.startswith("trees")]
+WITHOUT_LANDMARKS = [name for name in TREES if "without-landmarks" in name]
 
 
 def labels(name):
     """Return the labels of wine, or two or 40 classes of about the same size."""
     if name == "trees-many-classes":
         return X[:, 12].argsort().argsort() * 40 // len(y)
-    return y > 0 if name.startswith("adaboost") or name == "trees-two-classes" else y
+    return y > 0 if name.startswith("adaboost") or name.endswith("two-classes") else y
 
 
 @cache
@@ -120,8 +132,9 @@ def own_scores(model, data):
 
 
 def with_trees(change):
-    """Return a RandomBoost model whose trees were changed."""
-    model = randomboost.RandomBoostClassifier(8, random_state=0).fit(X[TRAIN], y[TRAIN])
+    """Return a RandomBoost model without landmarks whose trees were changed."""
+    model = randomboost.RandomBoostClassifier(8, n_landmarks=0, random_state=0)
+    model.fit(X[TRAIN], y[TRAIN])
     old = model.model_.ensemble
     trees = [change(tree) for tree in old.trees()]
     fresh = SparseTrees.pack(old.directions, trees, old.prior, old.state, old.n_members)

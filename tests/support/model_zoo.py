@@ -31,6 +31,7 @@ _TREES: dict[str, dict[str, Any]] = {
     "trees-gaussian": {"projection": "gaussian", "n_projections": 30},
     "trees-lda": {"projection": "lda", "n_projections": 20},
     "trees-density": {"projection": ("sparse", 0.4), "n_projections": 30},
+    "trees-no-landmarks": {"n_landmarks": 0},
     "trees-few": {"leaf_classes": 1, "n_sketches": 2},
 }
 _RANK: dict[str, dict[str, Any]] = {

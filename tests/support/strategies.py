@@ -299,7 +299,8 @@ def cases(draw: Any, kind: type) -> Case:
     form = draw(st.sampled_from(["plain", "plain", "csr", "table", "fortran"]))
     if form == "csr" and kind._accept_sparse and not np.isnan(X).any():
         X = sp.csr_array(X)
-        parameters.pop("categorical_features", None)  # for dense data
+        for name in ("categorical_features", "n_landmarks"):  # for dense data
+            parameters.pop(name, None)
     elif form == "table" and trees:
         X = _table(draw, rng, X)
     elif form == "fortran":

@@ -391,15 +391,17 @@ def signed_weights(rng, k, m):
 
 @pytest.mark.parametrize("n_columns", [3, 15, 20])
 @pytest.mark.parametrize("n_samples", [5, 40])  # both ways of taking the moments
-def test_wlda_direction_on_projected_points(n_samples, n_columns):
+@pytest.mark.parametrize("plain", [False, True])
+def test_wlda_direction_on_projected_points(n_samples, n_columns, plain):
     rng = np.random.default_rng(n_samples)
     X = rng.normal(size=(n_samples, 6))
     points = ProjectedPoints(X, GaussianProjection(7, DATA_STREAM, 3, 20))
     weights = signed_weights(rng, 3, n_samples)
     columns = np.sort(rng.choice(20, n_columns, replace=False))
-    learner = WLDALearner(points, None)
+    learner = WLDALearner(points, None, plain=plain)
     found = learner._direction(weights, columns)
     ridge = n_columns / min(n_columns, 3 * 6)  # 3 classes, 6 features
+    ridge *= 1e-4 if plain else 1.0
     expected = plain_lda(points.block(columns), weights, ridge)
     np.testing.assert_allclose(found, expected / np.abs(expected).max(), atol=1e-7)
 

@@ -39,8 +39,8 @@ def test_samples_are_held_out_from_the_first_member_only(bag):
     data, trainer = bag
     first, *others = trainer._members
     kept = np.setdiff1d(np.arange(300), data.held)
-    assert_array_equal(first._y, data.y[kept])
-    assert [len(member._y) for member in others] == [300, 300, 300]
+    assert_array_equal(first.rows.y, data.y[kept])
+    assert [len(member.rows) for member in others] == [300, 300, 300]
 
 
 def test_its_discriminants_do_not_know_them(bag):
@@ -141,7 +141,7 @@ def test_efforts_average_more_and_more_ensembles():
     sizes = []
     for effort in ("fast", "default", "best"):
         model = RandomBoostClassifier(3, effort=effort, random_state=0).fit(X, y)
-        sizes.append(model.model_.ensemble.n_members)
+        sizes.append(model.model_.ensemble.trees.n_members)
     assert sizes == sorted(set(sizes))
 
 

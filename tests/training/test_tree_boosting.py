@@ -10,6 +10,7 @@ from numpy.testing import assert_array_equal
 from randomboost.runtime.parallel import ThreadTeam
 from randomboost.training.binned_data import BinnedData
 from randomboost.training.loop import TrainingData
+from randomboost.training.training_rows import LocalRows
 from randomboost.training.tree_boosting import SketchTrainer
 from randomboost.training.tree_directions import choose_directions
 from randomboost.training.tree_settings import SketchSettings
@@ -27,7 +28,7 @@ def made_data(n_classes, m, d=5, seed=0):
 def made_directions(X, y):
     """Return the directions that are chosen for data."""
     data = TrainingData(X, y, int(y.max()) + 1, np.ones(len(y)))
-    return choose_directions(SketchSettings(), data, [0], [slice(None)])
+    return choose_directions(SketchSettings(), LocalRows(data, ONE), [0])
 
 
 def trained(X, y, n_classes, rounds=6):
@@ -42,7 +43,8 @@ def trained(X, y, n_classes, rounds=6):
 @pytest.mark.parametrize("k", [2, 20, 300, 10_000])
 def test_settings_are_in_their_ranges(m, k):
     settings = SketchSettings.choose(m, 30, k)
-    assert 24 <= settings.max_leaves <= 1024
+    assert 12 <= settings.max_leaves <= 1024
+    assert settings.n_landmarks == 0 or k <= 64
     assert 0 < settings.subsample <= 1
     assert settings.max_bins <= 256
 
@@ -78,7 +80,7 @@ def test_a_class_without_samples_gets_a_prior():
     X, y = made_data(4, 100)
     trainer = trained(X, y, 6)
     ensemble = trainer.ensemble(6)
-    assert np.isfinite(ensemble.prior).all()
+    assert np.isfinite(ensemble.trees.prior).all()
     assert ensemble.scores(X, ONE).argmax(axis=0).max() < 4
 
 
@@ -86,7 +88,7 @@ def test_memory_of_scores_does_not_grow_with_the_number_of_classes():
     X, y = made_data(2000, 4000)
     trainer = trained(X, y, 2000, rounds=3)
     for member in trainer._members:
-        assert member._scores.classes.shape[1] <= DENSE
+        assert member.rows.scores.classes.shape[1] <= DENSE
 
 
 def test_sparse_data_are_binned_as_dense_data():

@@ -11,7 +11,14 @@ from scipy.special import log_softmax, softmax
 
 from randomboost.runtime.parallel import ThreadTeam
 from randomboost.trees.leaves import LeafRules, make_leaves
-from randomboost.trees.sketching import n_planes, pack_sketches, sketch, sketch_matrix
+from randomboost.trees.sketching import (
+    find_units,
+    n_planes,
+    pack_sketches,
+    sketch,
+    sketch_matrix,
+    total_sizes,
+)
 from randomboost.trees.sparse_scores import (
     DENSE,
     SparseScores,
@@ -139,7 +146,10 @@ def test_words_hold_rounded_sketches(q):
     sketches = sketch(scores, y, weight, rng.normal(size=(20, q)).astype(np.float32), ONE)
     rows = np.arange(0, 50, 2, dtype=np.uint32)
     words = np.empty((n_planes(q), 25, 4), dtype=np.int64)
-    unit_g, unit_h = pack_sketches(sketches, rows, words, ONE)
+    sizes = total_sizes(sketches, rows, THREE)
+    assert_array_equal(sizes, total_sizes(sketches, rows, ONE))
+    unit_g, unit_h = find_units(sizes)
+    pack_sketches(sketches, rows, (unit_g, unit_h), words, ONE)
     flat = words.transpose(1, 0, 2).reshape(25, -1)
     upper, lower = (np.vectorize(half)(flat) for half in (upper_half, lower_half))
     assert_array_equal(lower[:, 0], 1)

@@ -71,6 +71,6 @@ def hold_out(y: Any, share: float, seed: int) -> Fold:
         np.arange(len(y)),
         test_size=share,
         random_state=seed,
-        stratify=y if can_stratify(class_numbers, n_test) else None,
+        stratify=y if can_stratify(np.bincount(class_numbers), n_test) else None,
     )
     return np.sort(train), np.sort(test)

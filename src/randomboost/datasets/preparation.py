@@ -54,7 +54,9 @@ def draw(y: NDArray, n_samples: int, rng: np.random.Generator) -> NDArray[np.int
     return np.concatenate(rows)
 
 
-def scaled(name: str, X: NDArray, X_test: NDArray) -> tuple[NDArray, NDArray]:
+def scaled(
+    name: str, X: NDArray, X_test: NDArray, interval: tuple[float, float] | None = (-1, 1)
+) -> tuple[NDArray, NDArray]:
     """Scale as in the paper: to [-1, 1], or to mean 0 and variance 1 for colon-cancer.
 
     Parameters
@@ -63,13 +65,17 @@ def scaled(name: str, X: NDArray, X_test: NDArray) -> tuple[NDArray, NDArray]:
         Name of the set.
     X, X_test : ndarray
         Training part, from which the scaling is learned, and test part.
+    interval : tuple of float or None, default=(-1, 1)
+        Another interval; None leaves the values as they are.
 
     Returns
     -------
     tuple of ndarray
         Both, scaled.
     """
-    scaler = MinMaxScaler((-1, 1))
+    if interval is None:
+        return X, X_test
+    scaler = MinMaxScaler(interval)
     if name in STANDARDISED:
         X, X_test = (StandardScaler().fit_transform(part.T).T for part in (X, X_test))
         scaler = StandardScaler()
@@ -77,8 +83,43 @@ def scaled(name: str, X: NDArray, X_test: NDArray) -> tuple[NDArray, NDArray]:
     return scaler.transform(X), scaler.transform(X_test)
 
 
+def rows_of(data: Dataset, rows: str) -> NDArray[np.intp]:
+    """Return the numbers of the rows that are split.
+
+    Parameters
+    ----------
+    data : Dataset
+        The set.
+    rows : {"all", "train", "stacked"}
+        All of them; or for sets with a training and a test file at LIBSVM, those of the training
+        file, or those of both files and of the test file again.
+
+    Returns
+    -------
+    ndarray of int
+        The numbers.
+
+    Raises
+    ------
+    ValueError
+        If the set has no official training part.
+    """
+    if rows == "all":
+        return np.arange(len(data.y))
+    if data.part is None:
+        raise ValueError(f"rows={rows!r}: {data.name} has no official training part")
+    train, test = (np.flatnonzero(data.part == part) for part in ("train", "test"))
+    return train if rows == "train" else np.concatenate([train, test, test])
+
+
 def split(
-    data: Dataset, repeat: int, *, test_size: float = 0.25, training_file: bool = False
+    data: Dataset,
+    repeat: int,
+    *,
+    test_size: float = 0.25,
+    rows: str = "all",
+    stratify: bool = False,
+    interval: tuple[float, float] | None = (-1, 1),
 ) -> Split:
     """Return one of the paper's random splits.
 
@@ -90,23 +131,26 @@ def split(
         Number of the repeat; the same number gives the same split.
     test_size : float, default=0.25
         Fraction of the test part.
-    training_file : bool, default=False
-        For sets with a training and a test file at LIBSVM, split only the training file. The
-        paper does not say which rows it used; docs/results compares.
+    rows : {"all", "train", "stacked"}, default="all"
+        For sets with a training and a test file at LIBSVM: the rows of both, of the training file
+        only, or of both and of the test file a second time. The paper does not say which rows it
+        used; docs/results compares.
+    stratify : bool, default=False
+        Whether both parts have the same shares of the classes.
+    interval : tuple of float or None, default=(-1, 1)
+        Interval to which features are scaled; None leaves them as they are.
 
     Returns
     -------
     Split
         Both parts, scaled by the training part.
     """
-    X, y = np.asarray(data.X, dtype=np.float64), data.y
-    if training_file:
-        if data.part is None:
-            raise ValueError(f"training_file=True: {data.name} has no official training part")
-        X, y = X[data.part == "train"], y[data.part == "train"]
+    chosen = rows_of(data, rows)
     if data.name in HUNDRED_PER_CLASS:
-        rows = draw(y, 100, np.random.default_rng(repeat))
-        X, y = X[rows], y[rows]
-    X, X_test, y, y_test = train_test_split(X, y, test_size=test_size, random_state=repeat)
-    X, X_test = scaled(data.name, X, X_test)
+        chosen = chosen[draw(data.y[chosen], 100, np.random.default_rng(repeat))]
+    X, y = np.asarray(data.X, dtype=np.float64)[chosen], data.y[chosen]
+    X, X_test, y, y_test = train_test_split(
+        X, y, test_size=test_size, random_state=repeat, stratify=y if stratify else None
+    )
+    X, X_test = scaled(data.name, X, X_test, interval)
     return Split(X, X_test, y, y_test)

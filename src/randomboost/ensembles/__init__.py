@@ -3,11 +3,13 @@
 from .base import Ensemble
 from .coded_votes import CodedVotes
 from .dichotomies import Dichotomies
+from .landmark_trees import LandmarkTrees
 from .projected_learners import ProjectedLearners
 from .sparse_trees import SparseTrees
 from .votes import Votes
 
 #: The ensembles by the name that files give them.
 KINDS: dict[str, type[Ensemble]] = {
-    kind.kind: kind for kind in (CodedVotes, Dichotomies, ProjectedLearners, SparseTrees, Votes)
+    kind.kind: kind
+    for kind in (CodedVotes, Dichotomies, LandmarkTrees, ProjectedLearners, SparseTrees, Votes)
 }

@@ -75,6 +75,34 @@ class TreeTable:
 
 
 @dataclass(frozen=True)
+class LandmarkTable:
+    """Similarities to landmarks, ``exp(-width * |z - point|**2)``, and their coefficients.
+
+    The squared distance is ``|z|**2 + square - 2 * (z @ point)``, and not below 0. Here
+    ``z = weight * x / sqrt(1 + (x / 3)**2)``, feature by feature, and 0 for a missing value.
+
+    Parameters
+    ----------
+    points : ndarray of float32 of shape (n_landmarks, n_features)
+        The landmarks.
+    weights : ndarray of float32 of shape (n_features,)
+        Weights of the features.
+    width : float
+        How fast the similarity falls.
+    squares : ndarray of float64 of shape (n_landmarks,)
+        Squared norms of the landmarks.
+    coefficients : ndarray of float32 of shape (n_landmarks, n_classes)
+        What a similarity adds to the scores, in double precision.
+    """
+
+    points: NDArray[np.float32]
+    weights: NDArray[np.float32]
+    width: float
+    squares: NDArray
+    coefficients: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
 class PlainTables:
     """What an ensemble computes, as plain arrays: what exports write down.
 
@@ -106,6 +134,8 @@ class PlainTables:
         How sums become scores; None where they are the scores.
     code : ndarray of shape (n_classes, n_sums) or None
         The code of `decoding`.
+    landmarks : LandmarkTable or None
+        What is added to the sums of trees, rounded to float32.
     """
 
     stumps: StumpTable | None
@@ -118,3 +148,4 @@ class PlainTables:
     baseline: NDArray[np.float32] | None = None
     decoding: str | None = None
     code: NDArray | None = None
+    landmarks: LandmarkTable | None = None

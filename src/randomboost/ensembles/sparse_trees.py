@@ -1,13 +1,14 @@
 """Trees with sparse vector leaves: a fitted ensemble whose cost a row does not grow with k.
 
 A row costs T (depth + classes of a leaf). Rows are worked through in blocks: the values along the
-directions in use, the leaf of every tree, then the leaves' classes, added to the prior.
+directions in use, the leaf of every tree, then the leaves' classes, added to the prior. Where only
+the best class is asked for, rows leave as soon as no further tree can change it (`early_exit`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from ..trees.leaves import Leaves
 from ..trees.sparse_scores import Prior, SparseScores, make_prior
 from . import tree_walk
 from .base import Ensemble, ModelShape, as_shares
+from .early_exit import find_best, lead_bounds, make_lists
 from .plain_tables import PlainTables, TreeTable
 from .sparse_tree import SparseTree, packed
 from .tree_arrays import trees_from_arrays, trees_to_arrays
@@ -109,6 +111,10 @@ class SparseTrees(Ensemble):
         return np.searchsorted(self._used, self.columns).astype(np.int32)
 
     @cached_property
+    def _single(self) -> NDArray[np.float32]:
+        return self.thresholds.astype(np.float32)
+
+    @cached_property
     def _children(self) -> NDArray[np.int32]:
         leaf = self.columns < 0
         children = (self.left + np.repeat(self.starts[:-1], np.diff(self.starts))).astype(np.int32)
@@ -144,13 +150,8 @@ class SparseTrees(Ensemble):
         SparseTrees
             The ensemble.
         """
-        return cls(
-            directions,
-            **packed(trees, len(directions)),
-            prior=prior,
-            state=state,
-            n_members=n_members,
-        )
+        fields = packed(trees, len(directions))
+        return cls(directions, **fields, prior=prior, state=state, n_members=n_members)
 
     @property
     def n_trees(self) -> int:
@@ -255,32 +256,32 @@ class SparseTrees(Ensemble):
         """Number of classes."""
         return len(self.prior)
 
-    def _leaves(self, X: Any, team: ThreadTeam) -> NDArray[np.int32]:
-        """Return the leaf of every row of a block in every tree, (n_trees, n_rows)."""
-        leaves = np.empty((self.n_trees, X.shape[0]), dtype=np.int32)
+    def _to_walk(self, X: Any) -> tuple[NDArray, ...]:
+        """Return what rows of a block go through trees by: values, and the nodes."""
         if self._along is None:
             values = np.empty((1, X.shape[0]), dtype=X.dtype)
         else:
-            values = project(X, self._along, team)
-        limits = self.thresholds.astype(values.dtype, copy=False)
-        tree_walk.find_leaves(
-            values, self._places, limits, self._children, self.starts[:-1], leaves
-        )
+            values = project(X, self._along, ThreadTeam(1))
+        limits = self._single if values.dtype == np.float32 else self.thresholds
+        return values, self._places, limits, self._children, self.starts[:-1]
+
+    def _leaves(self, X: Any) -> NDArray[np.int32]:
+        """Return the leaf of every row of a block in every tree, (n_trees, n_rows)."""
+        leaves = np.empty((self.n_trees, X.shape[0]), dtype=np.int32)
+        tree_walk.find_leaves(*self._to_walk(X), leaves)
         return leaves
 
     def _blocks(self, X: Any, work: Any, team: ThreadTeam) -> None:
-        """Call ``work(begin, leaves)`` for blocks of rows."""
-        alone = ThreadTeam(1)
+        """Call ``work(begin, X)`` for blocks of rows."""
         n = X.shape[0]
 
         def block(number: int) -> None:
             begin = number * _ROWS
-            work(begin, self._leaves(X[begin : begin + _ROWS], alone))
+            work(begin, X[begin : begin + _ROWS])
 
-        n_blocks = -(-n // _ROWS)
         if self.n_trees * n < _WORTH * _ROWS:
-            team = alone
-        team.for_each(block, n_blocks)
+            team = ThreadTeam(1)
+        team.for_each(block, -(-n // _ROWS))
 
     @property
     def _entries(self) -> tuple[NDArray, ...]:
@@ -290,8 +291,8 @@ class SparseTrees(Ensemble):
         """Return the scores of all classes, shape (n_classes, n_samples), float32."""
         out = np.empty((self.n_classes, X.shape[0]), dtype=np.float32)
 
-        def work(begin: int, leaves: NDArray) -> None:
-            tree_walk.fill_scores(leaves, *self._entries, self.prior, begin, out)
+        def work(begin: int, rows: Any) -> None:
+            tree_walk.fill_scores(self._leaves(rows), *self._entries, self.prior, begin, out)
 
         self._blocks(X, work, team)
         return out
@@ -318,20 +319,20 @@ class SparseTrees(Ensemble):
             part = SparseTrees.pack(self.directions, some, self.prior, self.state)
             places = np.empty((len(some), X.shape[0]), dtype=np.int32)
 
-            def work(begin: int, leaves: NDArray, places: NDArray = places) -> None:
-                places[:, begin : begin + leaves.shape[1]] = leaves
+            def work(begin: int, rows: Any, part: Any = part, places: NDArray = places) -> None:
+                places[:, begin : begin + rows.shape[0]] = part._leaves(rows)
 
             part._blocks(X, work, team)
             yield from places - part._leaf_ranges[:-1, None].astype(np.int32)
 
-    def _blocks_with_room(self, X: Any, work: Any, team: ThreadTeam) -> None:
-        """Call ``work(begin, leaves, room)`` for blocks of rows; a thread keeps its room."""
+    def _blocks_with_room(self, X: Any, make: Any, work: Any, team: ThreadTeam) -> None:
+        """Call ``work(begin, X, room)`` for blocks of rows; a thread keeps the room it made."""
         n_rooms = min(team.n_threads, -(-X.shape[0] // _ROWS))
-        rooms = [tree_walk.make_room(self.prior) for _ in range(n_rooms)]
+        rooms = [make(self.prior) for _ in range(n_rooms)]
 
-        def block(begin: int, leaves: NDArray) -> None:
+        def block(begin: int, rows: Any) -> None:
             room = rooms.pop()
-            work(begin, leaves, room)
+            work(begin, rows, room)
             rooms.append(room)
 
         self._blocks(X, block, team)
@@ -340,32 +341,31 @@ class SparseTrees(Ensemble):
         """Return what the kernels need of the prior for ``softmax(scale F)``."""
         return self.prior, self._prior.order, *self._prior.tempered(scale), float(scale)
 
-    def _best(
-        self, X: Any, n: int, scale: float, normalisers: NDArray, team: ThreadTeam
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Return the n best classes and their scores; fill in normalisers unless there are none."""
-        labels = np.empty((X.shape[0], n), dtype=np.int64)
-        tops = np.empty((X.shape[0], n), dtype=np.float32)
-        prior = self._tempered(scale)
-
-        def work(begin: int, leaves: NDArray, room: tree_walk.Room) -> None:
-            tree_walk.fill_best(
-                leaves, *self._entries, *prior, room, begin, labels, tops, normalisers
-            )
-
-        self._blocks_with_room(X, work, team)
-        return labels, tops
-
     def best(self, X: Any, team: ThreadTeam) -> NDArray[np.int64]:
         """Return the class with the largest score."""
-        return self._best(X, 1, 1.0, np.empty(0), team)[0][:, 0]
+        labels = np.empty(X.shape[0], dtype=np.int64)
+        make = partial(make_lists, n_rows=min(X.shape[0], _ROWS), width=self._most_touched)
+
+        def work(begin: int, rows: Any, room: Any) -> None:
+            nodes, prior = self._to_walk(rows), (self.prior, self._prior.order)
+            find_best(*nodes, *self._entries, *prior, self._lead_bounds, *room, begin, labels)
+
+        self._blocks_with_room(X, make, work, team)
+        return labels
 
     def top(
         self, X: Any, n: int, scale: float, team: ThreadTeam
     ) -> tuple[NDArray[np.int64], NDArray]:
         """Return the n most probable classes and their probabilities, the most probable first."""
+        shape, prior = (X.shape[0], min(n, self.n_classes)), self._tempered(scale)
+        labels, tops = np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.float32)
         normalisers = np.empty(X.shape[0])
-        labels, tops = self._best(X, min(n, self.n_classes), scale, normalisers, team)
+
+        def work(begin: int, rows: Any, room: tree_walk.Room) -> None:
+            leaves, found = self._leaves(rows), (labels, tops, normalisers)
+            tree_walk.fill_best(leaves, *self._entries, *prior, room, begin, *found)
+
+        self._blocks_with_room(X, tree_walk.make_room, work, team)
         return labels, np.exp(scale * tops.astype(np.float64) - normalisers[:, None])
 
     def touched_probabilities(
@@ -377,22 +377,22 @@ class SparseTrees(Ensemble):
         """
         ends = np.zeros(X.shape[0] + 1, dtype=np.int64)
 
-        def count(begin: int, leaves: NDArray, room: tree_walk.Room) -> None:
+        def count(begin: int, rows: Any, room: tree_walk.Room) -> None:
+            leaves = self._leaves(rows)
             tree_walk.count_touched(leaves, self.leaf_starts, self.classes, room, begin, ends[1:])
 
-        self._blocks_with_room(X, count, team)
+        self._blocks_with_room(X, tree_walk.make_room, count, team)
         ends = np.cumsum(ends)
         ends = ends.astype(np.int32 if ends[-1] < 2**31 else np.int64)
         classes = np.empty(ends[-1], dtype=ends.dtype)
         probabilities = np.empty(ends[-1], dtype=dtype)
         prior = self._tempered(scale)
 
-        def fill(begin: int, leaves: NDArray, room: tree_walk.Room) -> None:
-            tree_walk.fill_probabilities(
-                leaves, *self._entries, *prior, room, begin, ends, classes, probabilities
-            )
+        def fill(begin: int, rows: Any, room: tree_walk.Room) -> None:
+            leaves, out = self._leaves(rows), (ends, classes, probabilities)
+            tree_walk.fill_probabilities(leaves, *self._entries, *prior, room, begin, *out)
 
-        self._blocks_with_room(X, fill, team)
+        self._blocks_with_room(X, tree_walk.make_room, fill, team)
         return sp.csr_array((probabilities, classes, ends), shape=(X.shape[0], self.n_classes))
 
     def contributions(
@@ -401,18 +401,11 @@ class SparseTrees(Ensemble):
         """Return what features contribute to scores, and the scores that are expected without."""
         sizes = np.diff(self.leaf_starts)
         along = self.directions.rows(np.zeros(1, np.int64)) if self._along is None else self._along
+        leaf_numbers = np.repeat(np.arange(len(sizes)), sizes)
         trees = TreeArrays(
-            self.starts,
-            self._places,
-            self.thresholds,
-            self._children,
-            self.covers,
-            np.repeat(np.arange(len(sizes)), sizes),
-            self.classes,
-            self._values,
-            self.prior,
-            along,
-        )
+            self.starts, self._places, self.thresholds, self._children, self.covers, leaf_numbers,
+            self.classes, self._values, self.prior, along,
+        )  # fmt: skip
         return explain_trees(trees, X, classes, team)
 
     def importances(self, n_features: int) -> NDArray:
@@ -477,16 +470,27 @@ class SparseTrees(Ensemble):
         def rows(numbers: NDArray[np.int64]) -> Any:
             return self.directions.rows(self._used[numbers]).astype(shape.dtype)
 
-        n_values = len(self._used)
-        return PlainTables(
-            None, trees, n_views=1, n_values=n_values, rows=rows, votes=None, baseline=self.prior
-        )
+        values: dict[str, Any] = {"n_values": len(self._used), "rows": rows}
+        return PlainTables(None, trees, n_views=1, **values, votes=None, baseline=self.prior)
 
     @property
     def _values(self) -> NDArray[np.float32]:
         """The values of all entries of leaves."""
-        ends = self.leaf_starts[self._leaf_ranges]
-        return self.steps.astype(np.float32) * np.repeat(self.units, np.diff(ends))
+        return self.steps.astype(np.float32) * np.repeat(self.units, np.diff(self._ends))
+
+    @cached_property
+    def _lead_bounds(self) -> NDArray[np.float64]:
+        return lead_bounds(self._ends, self.classes, self.steps, self.units, self.prior)
+
+    @cached_property
+    def _most_touched(self) -> int:
+        """The largest number of classes that leaves of a row may touch."""
+        return min(self.n_classes, self.n_trees * int(np.diff(self.leaf_starts).max()))
+
+    @property
+    def _ends(self) -> NDArray[np.int32]:
+        """The first entry of every tree, and the number of entries."""
+        return self.leaf_starts[self._leaf_ranges]
 
     @cached_property
     def _leaf_ranges(self) -> NDArray[np.int64]:

@@ -112,8 +112,8 @@ def trees_from_arrays(
         "leaf_starts": np.concatenate([[0], np.cumsum(counts)]),
         "classes": classes.astype(np.uint16 if shape.n_classes <= 2**16 else np.uint32),
         "steps": taken.whole("leaves.steps", np.int16, len(classes)),
-        "units": taken.real("leaves.units", n_trees).astype(np.float32),
+        "units": taken.single("leaves.units", n_trees),
         "covers": covers,
-        "prior": taken.real("prior", shape.n_classes).astype(np.float32),
+        "prior": taken.single("prior", shape.n_classes),
         "state": taken.real("state", n_members, len(_STATE), len(directions.counts)),
     }

@@ -15,18 +15,18 @@ _TILE = 16  # rows whose scores are copied together
 
 
 @kernel
-def _walk(
+def walk(
     values: NDArray, columns: NDArray, limits: NDArray, children: NDArray, root: int,
-    leaves: NDArray, active: NDArray, nodes: NDArray,
+    rows: NDArray, leaves: NDArray, active: NDArray, nodes: NDArray,
 ) -> None:  # fmt: skip
-    """Fill in the leaf of every row of a block; ``children`` of a leaf is -1 - its number."""
-    n = values.shape[1]
-    for i in range(n):
-        active[i] = i
-        nodes[i] = root
+    """Fill in the leaf of some rows of a block; ``children`` of a leaf is -1 - its number."""
+    n = len(rows)
+    for e in range(n):
+        active[e] = rows[e]
+        nodes[e] = root
     if children[root] < 0:
-        for i in range(n):
-            leaves[i] = -1 - children[root]
+        for e in range(n):
+            leaves[rows[e]] = -1 - children[root]
         return
     while n > 0:
         kept = 0
@@ -49,10 +49,10 @@ def find_leaves(
     leaves: NDArray,
 ) -> None:  # fmt: skip
     """Fill in the leaf of every row (second axis) in every tree."""
-    active = np.empty(values.shape[1], np.int64)
-    nodes = np.empty(values.shape[1], np.int64)
+    rows = np.arange(values.shape[1])
+    active, nodes = np.empty_like(rows), np.empty_like(rows)
     for t in range(len(roots)):
-        _walk(values, columns, limits, children, roots[t], leaves[t], active, nodes)
+        walk(values, columns, limits, children, roots[t], rows, leaves[t], active, nodes)
 
 
 @kernel
@@ -92,7 +92,7 @@ def fill_scores(
 def make_room(prior: NDArray) -> Room:
     """Scores of all classes, which are touched, a list of those, and powers of their scores.
 
-    Between two rows the scores are the prior and no class is touched, see `_clear`.
+    Between two rows the scores are the prior and no class is touched, see `clear`.
     """
     n = len(prior)
     touched = np.empty(n + 1, np.int64)  # one more is written than there are
@@ -100,13 +100,12 @@ def make_room(prior: NDArray) -> Room:
 
 
 @kernel
-def _add_touched(
+def add_touched(
     leaves: NDArray, i: int, starts: NDArray, classes: NDArray, steps: NDArray, units: NDArray,
-    scores: NDArray, known: NDArray, touched: NDArray,
+    scores: NDArray, known: NDArray, touched: NDArray, n: int, first: int, last: int,
 ) -> int:  # fmt: skip
-    """Add the leaves of a row to its scores; list their classes, and return how many there are."""
-    n = 0
-    for t in range(len(units)):
+    """Add leaves of a row to its scores; list their classes after the n known ones, count all."""
+    for t in range(first, last):
         leaf = np.uint64(leaves[t, i])
         unit = units[t]
         for e in range(np.uint64(starts[leaf]), np.uint64(starts[leaf + np.uint64(1)])):
@@ -119,7 +118,7 @@ def _add_touched(
 
 
 @kernel
-def _clear(touched: NDArray, n: int, prior: NDArray, scores: NDArray, known: NDArray) -> None:
+def clear(touched: NDArray, n: int, prior: NDArray, scores: NDArray, known: NDArray) -> None:
     """Make room for the next row."""
     for e in range(n):
         r = np.uint64(touched[e])
@@ -194,19 +193,17 @@ def fill_best(
     prior: NDArray, order: NDArray, shares: NDArray, shift: float, scale: float, room: Room,
     begin: int, labels: NDArray, tops: NDArray, normalisers: NDArray,
 ) -> None:  # fmt: skip
-    """Best classes of the rows of a block, and the logarithm of the sum of ``exp(scale * score)``.
-
-    Without room for normalisers, of length 0, they are left out.
-    """
+    """Best classes of rows, and the logarithm of the sum of ``exp(scale * score)``."""
     scores, known, touched, powers = room
     for i in range(leaves.shape[1]):
-        n = _add_touched(leaves, i, starts, classes, steps, units, scores, known, touched)
+        n = add_touched(
+            leaves, i, starts, classes, steps, units, scores, known, touched, 0, 0, len(units)
+        )
         _find_best(touched, n, scores, known, prior, order, labels[begin + i], tops[begin + i])
-        if len(normalisers) > 0:
-            peak = max(prior[order[0]], tops[begin + i, 0])
-            total = _sum_powers(touched, n, scores, shares, scale, shift, peak, powers)
-            normalisers[begin + i] = scale * peak + math.log(total)
-        _clear(touched, n, prior, scores, known)
+        peak = max(prior[order[0]], tops[begin + i, 0])
+        total = _sum_powers(touched, n, scores, shares, scale, shift, peak, powers)
+        normalisers[begin + i] = scale * peak + math.log(total)
+        clear(touched, n, prior, scores, known)
 
 
 @kernel
@@ -239,7 +236,9 @@ def fill_probabilities(
     scores, known, touched, powers = room
     factor = np.float32(scale)
     for i in range(leaves.shape[1]):
-        n = _add_touched(leaves, i, starts, classes, steps, units, scores, known, touched)
+        n = add_touched(
+            leaves, i, starts, classes, steps, units, scores, known, touched, 0, 0, len(units)
+        )
         peak = prior[order[0]]
         for e in range(n):
             peak = max(peak, scores[np.uint64(touched[e])])
@@ -250,4 +249,4 @@ def fill_probabilities(
             r = touched[e]
             labels[first + e] = r
             probabilities[first + e] = exponential(factor * (scores[r] - peak)) / total
-        _clear(touched, n, prior, scores, known)
+        clear(touched, n, prior, scores, known)

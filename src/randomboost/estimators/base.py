@@ -14,11 +14,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
@@ -26,10 +25,10 @@ from sklearn.utils.validation import _check_sample_weight
 from ..ensembles.fitted_model import FittedModel
 from ..losses import Loss, get_loss
 from ..preprocessing.encoding import FROM_DTYPE, Reading, TableEncoding, read_training
-from ..preprocessing.inputs import InputPreparation
-from ..preprocessing.labels import can_stratify, class_factors, distinct_labels
-from ..preprocessing.level_means import learn_encoding
-from ..preprocessing.merging import merge_samples
+from ..preprocessing.inputs import InputPreparation, encoded_samples
+from ..preprocessing.labels import class_factors, distinct_labels
+from ..preprocessing.merging import merge_samples, sample_keys
+from ..preprocessing.row_choice import hold_out
 from ..preprocessing.scaling import StandardScaling, on_another_scale
 from ..runtime.parallel import OneBlasThread, ThreadTeam, resolve_threads
 from ..runtime.progress import Progress
@@ -44,14 +43,6 @@ from .parameters import (
     defaults_of,
     no_effect,
 )
-
-
-class Samples(NamedTuple):
-    """Features, class numbers and weights of training samples."""
-
-    X: Any
-    labels: NDArray[np.int64]
-    weight: NDArray
 
 
 class FitInterruptedWarning(UserWarning):
@@ -77,6 +68,10 @@ class BaseBoostingClassifier(FittedClassifier):
         """Return columns to take for categories, whatever their type."""
         return FROM_DTYPE
 
+    def _scales(self) -> bool:
+        """Return whether features are scaled."""
+        return self.scale
+
     def _get_loss(self) -> Loss:
         """Return the loss, which sets the scale of the probabilities."""
         return get_loss(self.loss)
@@ -98,7 +93,7 @@ class BaseBoostingClassifier(FittedClassifier):
         return self.n_estimators
 
     def _held_samples(
-        self, labels: NDArray[np.int64], n_samples: int, given: bool
+        self, keys: NDArray[np.uint64], labels: NDArray[np.int64], n_samples: int, given: bool
     ) -> NDArray[np.int64] | None:
         """Return the samples that are held out from a part of the model, if any are."""
         return None
@@ -207,25 +202,29 @@ class BaseBoostingClassifier(FittedClassifier):
         labels = np.searchsorted(self.classes_, y)
         factors = class_factors(self.class_weight, self.classes_, labels, sample_weight)
         used = np.flatnonzero(sample_weight * factors[labels] > 0)
-        samples = Samples(X[used], labels[used], sample_weight[used])
-        encoding, samples = self._encode(samples, reading)
+        parts = labels[used], sample_weight[used]
+        encoding, samples = encoded_samples(X[used], *parts, reading)
         if start is not None and encoding != start.inputs.encoding:
             _need_same_columns(encoding, start.inputs.encoding)
             encoding = start.inputs.encoding  # categories keep their numbers
             X = start.inputs.encoded(start.inputs.read(given))
-            samples = Samples(*merge_samples(X[used], labels[used], sample_weight[used]))
-        X, labels, sample_weight = samples
+            samples = merge_samples(X[used], *parts)
+        X, labels, sample_weight, hashes = samples
+        factors = class_factors(self.class_weight, self.classes_, labels, sample_weight)
+        keys = sample_keys(hashes, labels)
         inputs = InputPreparation(encoding, None, np.dtype(np.float64))
         X_val, y_val, val_weight = self._check_validation_input(inputs, *validation)
         n_samples = len(labels)
         early = self._stops_early(n_samples, X_val is not None)
         if early and X_val is None:
-            parts = self._split(X, labels, sample_weight)
-            X, X_val, labels, y_val, sample_weight, val_weight = parts
+            held = self._hold_out(keys, labels)
+            X_val, y_val, val_weight = X[held], labels[held], sample_weight[held]
+            labels, sample_weight, keys = labels[~held], sample_weight[~held], keys[~held]
+            X = X[~held]
         elif X_val is not None and on_another_scale(X, X_val):
             warnings.warn(
-                "X_val is on another scale than X: its columns have other means or spreads by far. "
-                "Transform it as X, in a Pipeline with transform_input=['X_val']",
+                "X_val is on another scale than X: means or spreads of its columns differ greatly. "
+                "Transform it like X, in a Pipeline with transform_input=['X_val']",
                 UserWarning,
                 stacklevel=4,
             )
@@ -235,7 +234,7 @@ class BaseBoostingClassifier(FittedClassifier):
                 "classes are needed" + (", also without the validation part" if early else "")
             )
         if start is None:
-            scaling = StandardScaling.learn(X, sample_weight) if self.scale else None
+            scaling = StandardScaling.learn(X, sample_weight) if self._scales() else None
             inputs = InputPreparation(encoding, scaling, X.dtype)
         else:
             inputs = start.inputs
@@ -248,7 +247,8 @@ class BaseBoostingClassifier(FittedClassifier):
             y_val,
             val_weight,
             n_samples,
-            self._held_samples(labels, n_samples, X_val is not None),
+            self._held_samples(keys, labels, n_samples, X_val is not None),
+            keys,
         )
         if start is not None:
             self._refuse_changes(start, data)
@@ -264,10 +264,8 @@ class BaseBoostingClassifier(FittedClassifier):
                 f"n_estimators={self.n_estimators} leaves no round for the new classes: set it "
                 f"above the {start.ensemble.n_rounds} rounds of the fitted model"
             )
-        weight = data.sample_weight / data.sample_weight.mean()
-        totals = np.bincount(data.y, weight, data.n_classes)
         numbers = np.searchsorted(self.classes_, start.classes)
-        ensemble = start.ensemble.with_classes(numbers, totals)
+        ensemble = start.ensemble.with_classes(numbers, data.class_shares())
         return replace(start, classes=self.classes_, ensemble=ensemble)
 
     def _check_validation_parts(self, X_val: Any, y_val: Any, weight: Any) -> None:
@@ -290,7 +288,7 @@ class BaseBoostingClassifier(FittedClassifier):
         """Raise where a warm start is not possible."""
         self._need_stages("a warm start")
         name = self._changed_since(start.ensemble, start.seed, data)
-        if bool(self.scale) != (start.inputs.scaling is not None):
+        if bool(self._scales()) != (start.inputs.scaling is not None):
             name = "scale"
         if isinstance(self.random_state, Integral) and self._make_seed() != start.seed:
             name = "random_state"
@@ -365,27 +363,24 @@ class BaseBoostingClassifier(FittedClassifier):
                 raise ValueError(f"sample_weight_val does not fit: {error}") from error
             if not weight.any():
                 raise ValueError("sample_weight_val has no positive weight: leave it out")
-        return X_val, self._class_numbers(y_val, "y_val"), weight
+        weight = np.ones(len(y_val)) if weight is None else weight
+        numbers, used = self._class_numbers(y_val, "y_val"), np.flatnonzero(weight)
+        return merge_samples(X_val[used], numbers[used], weight[used])[:3]
 
-    def _split(self, *parts: Any) -> list[Any]:
-        """Hold out a validation part of arrays, the second of which are class numbers.
-
-        The split is stratified where every class has two samples.
-        """
-        labels = parts[1]
-        share = self._validation_share(len(labels))
-        n_val = int(np.ceil(share * len(labels)))
-        if n_val >= len(labels):
+    def _how_many_held(self, n_samples: int) -> tuple[int, int]:
+        """Return the number of samples to hold out, and the seed of their choice."""
+        share = self._validation_share(n_samples)
+        n_held = int(np.ceil(share * n_samples))
+        if n_held >= n_samples:
             raise ValueError(
-                f"validation_fraction={share} leaves no training sample of {len(labels)}: lower it "
+                f"validation_fraction={share} leaves no training sample of {n_samples}: lower it "
                 "or set early_stopping=False"
             )
-        return train_test_split(
-            *parts,
-            test_size=n_val,
-            random_state=check_random_state(copy.deepcopy(self.random_state)).randint(2**31),
-            stratify=labels if can_stratify(labels, n_val) else None,
-        )
+        return n_held, check_random_state(copy.deepcopy(self.random_state)).randint(2**31)
+
+    def _hold_out(self, keys: NDArray[np.uint64], labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which samples are held out from training, by their content and the seed."""
+        return hold_out(keys, labels, *self._how_many_held(len(labels)))
 
     def _train(
         self,
@@ -457,17 +452,6 @@ class BaseBoostingClassifier(FittedClassifier):
                 raise ValueError(f"no weak learner could be fitted: {stopped}; check X and y")
             done = fitted(n_rounds, stopped or _why_all(schedule, history))
         self.__dict__ = done.__dict__
-
-    def _encode(
-        self, samples: Samples, reading: Reading | None
-    ) -> tuple[TableEncoding | None, Samples]:
-        """Return how categories become numbers, and the distinct samples with these."""
-        if reading is None or not reading.has_categories:
-            return None, Samples(*merge_samples(*samples))
-        reading = reading.with_rows(samples.X)
-        X, labels, weight = merge_samples(reading.values, samples.labels, samples.weight)
-        encoding, X = learn_encoding(reading._replace(values=X), labels, weight)
-        return encoding, Samples(X, labels, weight)
 
     def _read(self, X: Any) -> Reading | None:
         """Return a table, or an array with columns of categories, as numbers."""

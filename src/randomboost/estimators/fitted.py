@@ -22,7 +22,7 @@ from sklearn.utils.validation import (
 )
 
 from ..ensembles.fitted_model import FittedModel
-from ..explain import Explanation
+from ..explain import Explanation, for_plots
 from ..preprocessing.frames import as_table
 from ..preprocessing.inputs import InputPreparation
 from ..preprocessing.labels import distinct_labels
@@ -79,6 +79,11 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
     def _finiteness(self, X: Any) -> Any:
         """Return what scikit-learn is to check: missing values are for dense data only."""
         return "allow-nan" if self._allows_missing and not sp.issparse(X) else True
+
+    def _last_loss(self) -> float | None:
+        """Return the loss after the last round of the last fit, if there was one."""
+        losses = getattr(self, "train_history_", {}).get("loss", ())
+        return float(losses[-1]) if len(losses) else None
 
     def _class_numbers(self, y: NDArray, name: str) -> NDArray[np.int64]:
         known = set(self.classes_.tolist())
@@ -234,18 +239,20 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
             found = model.ensemble.top(X, int(n), model.probability_scale, team)
         return self.classes_[found[0]], found[1].astype(model.inputs.dtype, copy=False)
 
-    def explain(self, X: Any, classes: Any = None) -> Explanation:
+    def explain(self, X: Any, classes: Any = None) -> Any:
         """Return what every feature contributes to the scores of chosen classes.
 
         Contributions are Shapley values: how far a sample's value of a feature moves the score
         from its average over the training data, averaged over all orders in which features could
         become known. With the base value they add up to the score. They are exact for splits on
         single features; a mixture of features counts as one, and what it contributes is divided
-        among its features in proportion to ``u c_j x_j + c_j**2`` for ``u = sum_j c_j x_j``. Of two
+        among its features in proportion to ``u c_j x_j + c_j**2`` for ``u = sum_j c_j x_j``. To the
+        scores of landmarks, features contribute integrated gradients from their means on. Of two
         classes, the score of a class is that in `decision_function`: the difference to the other
         one's.
 
-        Only `RandomBoostClassifier` has it.
+        Only `RandomBoostClassifier` has it. ``shap.TreeExplainer`` knows the libraries that it
+        supports by name, so it takes no model of this package; use this method instead.
 
         Parameters
         ----------
@@ -257,17 +264,17 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        Explanation
+        shap.Explanation or Explanation
             With `values` (n_samples, n_features) and `base_values` (n_samples,), or, where
             `classes` are given, (n_samples, n_features, n_outputs) and (n_samples, n_outputs).
-            Its method ``to_shap()`` gives what the plots of shap take.
+            Where shap is installed its plots take it: ``shap.plots.beeswarm(model.explain(X))``.
         """
         check_is_fitted(self)
         model = self.model_
         if not model.ensemble.explains:
             raise ValueError(
                 f"{type(self).__name__} has no explain: use RandomBoostClassifier, or "
-                "shap.Explainer(model.predict_proba, X), which takes any model and longer"
+                "shap.Explainer(model.predict_proba, X), which works with any model but is slower"
             )
         inputs = model.inputs
         checked = self._validated(
@@ -286,16 +293,12 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
         table, names = as_table(X), getattr(self, "feature_names_in_", None)
         if names is None:
             names = [f"feature {number}" for number in range(self.n_features_in_)]
-        return Explanation(
-            values,
-            bases,
-            checked.toarray() if sp.issparse(checked) else checked,
-            [str(name) for name in names],
-            self.classes_[numbers],
-            None
-            if inputs.encoding is None or table is None
-            else np.asarray(table.to_numpy(), dtype=object),
-        )
+        given = None
+        if inputs.encoding is not None and table is not None:
+            given = np.asarray(table.to_numpy(), dtype=object)
+        data = checked.toarray() if sp.issparse(checked) else checked
+        names = [str(name) for name in names]
+        return for_plots(Explanation(values, bases, data, names, self.classes_[numbers], given))
 
     def _chosen_classes(self, classes: Any, n_samples: int) -> NDArray[np.int64]:
         """Return the numbers of classes to explain, shape (n_samples, n_outputs)."""

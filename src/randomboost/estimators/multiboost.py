@@ -56,6 +56,9 @@ class MultiBoostClassifier(BaseBoostingClassifier):
     max_bins : int or None, default=None
         Search only the thresholds between this many quantile bins per feature; None searches all
         thresholds.
+    constant_stumps : bool, default=True
+        Whether a stump may be constant, which shifts the scores of the classes; it is where no cut
+        gains a thousandth over that. The paper does not mention constant stumps.
     scale : bool, default=True
         Scale the features to mean 0 and standard deviation 1; stumps do not depend on it.
     class_weight : dict, "balanced" or None, default=None
@@ -134,6 +137,7 @@ class MultiBoostClassifier(BaseBoostingClassifier):
         iterations_per_round: int | None = 10,
         weak_learner: Any = "stump",
         max_bins: int | None = None,
+        constant_stumps: bool = True,
         scale: bool = True,
         class_weight: Any = None,
         early_stopping: bool = False,
@@ -153,6 +157,7 @@ class MultiBoostClassifier(BaseBoostingClassifier):
         self.iterations_per_round = iterations_per_round
         self.weak_learner = weak_learner
         self.max_bins = max_bins
+        self.constant_stumps = constant_stumps
         self.scale = scale
         self.class_weight = class_weight
         self.early_stopping = early_stopping
@@ -188,6 +193,8 @@ class MultiBoostClassifier(BaseBoostingClassifier):
             solver_options=solver_options(self.solver_options),
             iterations_per_round=self.iterations_per_round,
             max_bins=self.max_bins,
+            constant_stumps=bool(self.constant_stumps),
             seed=seed,
+            last_value=self._last_loss(),
         )
         return (HingeTrainer if self._has_hinge else ColumnTrainer)(settings, data, start, team)

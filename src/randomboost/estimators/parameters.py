@@ -85,6 +85,7 @@ TABLE: dict[str, Parameter] = {
     "subsample": Parameter([_SHARE], "share of the samples that a round looks at"),
     "n_sketches": Parameter([_whole(1), None], "random projections of the gradients"),
     "leaf_classes": Parameter([_whole(1)], "classes of which a leaf changes the score"),
+    "n_landmarks": Parameter([_whole(0), None], "samples that boosting starts from"),
     "n_projections": Parameter(
         [Interval(Integral, 1, 2**31, closed="left")], "number of projected dimensions"
     ),
@@ -109,6 +110,7 @@ TABLE: dict[str, Parameter] = {
     "max_bins": Parameter(
         [_whole(2, 65536), None], "bins of a feature; None searches all thresholds"
     ),
+    "constant_stumps": Parameter(["boolean"], "whether a stump may be constant"),
     "max_memory": Parameter([_POSITIVE, None], "bytes that the search may take"),
     "votes": Parameter(
         [StrOptions({"per_class", "shared"})], "a weak classifier a class, or one for all"

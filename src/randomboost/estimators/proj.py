@@ -30,8 +30,7 @@ class RBoostProjClassifier(BaseBoostingClassifier):
     n_projections : int, default=1000
         Number n of projected dimensions; the paper uses 1000 = `n_estimators`.
     weak_learner : {"stump", "real_stump", "wlda"} or estimator, default="stump"
-        "stump": decision stump with outputs -1 and +1, searched jointly with the code v; it is
-        constant where no cut gains a thousandth over that.
+        "stump": decision stump with outputs -1 and +1, searched jointly with the code v.
         "real_stump": the same cut with outputs in [-1, 1]. "wlda": weighted Fisher LDA and a
         stump, for the four codes that look best with plain stumps. Or any scikit-learn classifier
         (or regressor) that takes sample_weight, for the code that looks best.
@@ -59,7 +58,9 @@ class RBoostProjClassifier(BaseBoostingClassifier):
         The tolerance epsilon of `stopping`.
     solver_options : dict or None, default=None
         Options of SciPy's L-BFGS-B; the paper's settings are the defaults (maxiter 100, maxcor 5,
-        ftol 1e7 times the machine precision).
+        ftol 1e7 times the machine precision). ``{"problem": "dual"}`` solves the dual problem
+        instead where w is solved for fully, by Newton's method; it is for small problems, and a
+        loss of your own needs ``conjugate(dual)``.
     iterations_per_round : int or None, default=10
         Iterations of the solver after each round, from the last w; after the last round w is
         solved for with the full `solver_options` (unless early stopping goes back to an
@@ -69,6 +70,9 @@ class RBoostProjClassifier(BaseBoostingClassifier):
     max_bins : int or None, default=None
         Search only the thresholds between this many quantile bins per feature; None searches all
         thresholds.
+    constant_stumps : bool, default=True
+        Whether a stump may be constant, which shifts the scores of the classes; it is where no cut
+        gains a thousandth over that. The paper does not mention constant stumps.
     scale : bool, default=True
         Scale the features to mean 0 and standard deviation 1; stumps do not depend on it.
     class_weight : dict, "balanced" or None, default=None
@@ -141,6 +145,7 @@ class RBoostProjClassifier(BaseBoostingClassifier):
         solver_options: dict[str, Any] | None = None,
         iterations_per_round: int | None = 10,
         max_bins: int | None = None,
+        constant_stumps: bool = True,
         scale: bool = True,
         class_weight: Any = None,
         early_stopping: bool = False,
@@ -162,6 +167,7 @@ class RBoostProjClassifier(BaseBoostingClassifier):
         self.solver_options = solver_options
         self.iterations_per_round = iterations_per_round
         self.max_bins = max_bins
+        self.constant_stumps = constant_stumps
         self.scale = scale
         self.class_weight = class_weight
         self.early_stopping = early_stopping
@@ -174,7 +180,7 @@ class RBoostProjClassifier(BaseBoostingClassifier):
 
     @classmethod
     def paper(cls, **parameters: Any) -> RBoostProjClassifier:
-        """Return Algorithm 2 as printed: 1000 rounds, n = 1000, w solved for fully in each of them.
+        """Return Algorithm 2 as printed: 1000 rounds, n = 1000, w solved for fully in each.
 
         Parameters
         ----------
@@ -191,6 +197,7 @@ class RBoostProjClassifier(BaseBoostingClassifier):
             "n_projections": 1000,
             "selection": "violation",
             "iterations_per_round": None,
+            "constant_stumps": False,
         }
         return cls(**{**setting, **parameters})
 
@@ -210,7 +217,9 @@ class RBoostProjClassifier(BaseBoostingClassifier):
             solver_options=solver_options(self.solver_options),
             iterations_per_round=self.iterations_per_round,
             max_bins=self.max_bins,
+            constant_stumps=bool(self.constant_stumps),
             seed=seed,
+            last_value=self._last_loss(),
         )
 
     def _make_trainer(

@@ -7,9 +7,11 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..ensembles.landmark_trees import LandmarkTrees, apart
 from ..ensembles.sparse_trees import SparseTrees
 from ..losses import LogisticLoss, Loss
 from ..projections.matrices import KINDS, split_kind
@@ -18,6 +20,7 @@ from ..training.loop import Schedule, TrainingData
 from ..training.tree_boosting import SketchTrainer
 from ..training.tree_directions import direction_counts
 from ..training.tree_settings import SketchSettings
+from ..trees.sparse_scores import DENSE
 from .base import BaseBoostingClassifier
 from .parameters import STOPPING, TABLE, Condition
 
@@ -43,16 +46,17 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         as many with ``effort="fast"``, twice as many with "best"). How many are used is up to
         `early_stopping`.
     effort : {"fast", "default", "best"}, default="default"
-        How much time is spent for a lower error: it sets the number of rounds, the shrinkage, and
-        how many ensembles are averaged. By default these are four with fewer than 10000 samples,
-        two with fewer than 50000 and at most 64 classes, and one otherwise; "fast" averages half
-        as many, "best" four times as many.
+        How much time is spent for a lower error: it sets the numbers of rounds and landmarks, the
+        shrinkage, and how many ensembles are averaged. By default these are four with fewer than
+        10000 samples, two with fewer than 50000 (200000 if there are more than 64 features) and at
+        most 64 classes, and one otherwise; "fast" averages half as many, "best" four times as
+        many.
     learning_rate : float or None, default=None
-        Shrinkage: the factor of every tree; None for 0.16 with fewer than 10000 samples, else 0.09
+        Shrinkage: the factor of every tree; None for 0.14 with fewer than 10000 samples, else 0.09
         to 0.2.
     max_leaf_nodes : int or None, default=None
         Maximum number of leaves per tree; None chooses it by the numbers of samples and classes,
-        from 24 to 1024.
+        from 12 to 1024.
     max_depth : int or None, default=None
         Maximum number of splits on a path; None for no limit.
     min_samples_leaf : int or None, default=None
@@ -70,6 +74,11 @@ class RandomBoostClassifier(BaseBoostingClassifier):
     leaf_classes : int or None, default=None
         Maximum number of classes whose score a leaf changes; None for 32, or 16 with more
         than 400 classes.
+    n_landmarks : int or None, default=None
+        Number of training samples that all others are compared with: boosting starts from the
+        scores of a ridge regression on the similarities to them, instead of from the frequencies
+        of the classes. 0 for none of it; None for 600 to 1500, by the number of samples, and 0 for
+        CSR data and with more than 64 classes.
     n_projections : int, default=550
         Number of directions beside the features themselves; fewer where their bins would take more
         than 256 MB.
@@ -88,9 +97,6 @@ class RandomBoostClassifier(BaseBoostingClassifier):
     categorical_features : "from_dtype" or array-like, default="from_dtype"
         Columns of categories. "from_dtype": those of text or of a category type. Names, positions
         or a mask of columns: these too, whatever their type.
-    scale : bool, default=True
-        Scale the features to mean 0 and standard deviation 1 (CSR data is not centred).
-        Projections mix features, so their scales matter; turn it off for scaled data.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied into `sample_weight`. "balanced" gives all classes the
         same total weight, counted with `sample_weight`.
@@ -161,7 +167,7 @@ class RandomBoostClassifier(BaseBoostingClassifier):
     True
     """
 
-    ensemble_kinds = ("sparse trees",)
+    ensemble_kinds = ("sparse trees", "landmarks and trees")
     _accept_sparse = True
     _allows_missing = True
     _allowed: ClassVar[dict[str, list]] = {
@@ -197,12 +203,12 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         subsample: float | None = None,
         n_sketches: int | None = None,
         leaf_classes: int | None = None,
+        n_landmarks: int | None = None,
         n_projections: int = 550,
         projection: Any = "mixed",
         max_features: float | None = None,
         max_bins: int | None = None,
         categorical_features: Any = "from_dtype",
-        scale: bool = True,
         class_weight: Any = None,
         early_stopping: Any = "auto",
         validation_fraction: float | None = None,
@@ -222,12 +228,12 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         self.subsample = subsample
         self.n_sketches = n_sketches
         self.leaf_classes = leaf_classes
+        self.n_landmarks = n_landmarks
         self.n_projections = n_projections
         self.projection = projection
         self.max_features = max_features
         self.max_bins = max_bins
         self.categorical_features = categorical_features
-        self.scale = scale
         self.class_weight = class_weight
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
@@ -236,6 +242,9 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _scales(self) -> bool:
+        return True
 
     def _listed_categories(self) -> Any:
         return self.categorical_features
@@ -255,18 +264,25 @@ class RandomBoostClassifier(BaseBoostingClassifier):
             return given or (self._members(n_samples) == 1 and n_samples >= _FEW)
         return self.early_stopping
 
+    def _holds_out(self, n_samples: int, given: bool) -> bool:
+        """Return whether samples are held out from the first ensemble."""
+        automatic = self._is_automatic() and not given
+        return automatic and n_samples >= _FEW and self._members(n_samples) > 1
+
     def _held_samples(
-        self, labels: NDArray[np.int64], n_samples: int, given: bool
+        self, keys: NDArray[np.uint64], labels: NDArray[np.int64], n_samples: int, given: bool
     ) -> NDArray[np.int64] | None:
-        if not self._is_automatic() or given or n_samples < _FEW or self._members(n_samples) == 1:
+        if not self._holds_out(n_samples, given):
             return None
-        kept, held = self._split(np.arange(len(labels)), labels)[:2]
-        return np.sort(held) if len(np.unique(labels[kept])) > 1 else None
+        held = self._hold_out(keys, labels)
+        return np.flatnonzero(held) if len(np.unique(labels[~held])) > 1 else None
 
     def _members(self, n_samples: int) -> int:
         """Return the number of ensembles whose scores are averaged."""
-        chosen = SketchSettings.choose(n_samples, 1, len(self.classes_), self.effort)
-        return chosen.n_members
+        n_classes = len(self.classes_)
+        return SketchSettings.choose(
+            n_samples, self.n_features_in_, n_classes, self.effort
+        ).n_members
 
     def _schedule(self, data: TrainingData, early: bool) -> Schedule:
         if data.held is None:
@@ -274,9 +290,33 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         # further rounds lower the error of a bag, so that none is taken back
         return Schedule(self._max_rounds(data), self.n_iter_no_change, keep_best=False)
 
+    def _check_landmarks(
+        self, data: TrainingData, start: SparseTrees | LandmarkTrees | None
+    ) -> None:
+        """Raise where landmarks are asked for that there cannot be."""
+        known = start is not None and apart(start)[0] is not None
+        if known and data.n_classes > DENSE:
+            raise ValueError(
+                f"the fitted model starts from landmarks, which are for at most {DENSE} classes, "
+                f"and y has {data.n_classes}: fit with warm_start=False, or from the first fit on "
+                "with n_landmarks=0"
+            )
+        if not self.n_landmarks:
+            return
+        leave = "leave n_landmarks at None, or set it to 0"
+        if sp.issparse(data.X):
+            raise ValueError(f"n_landmarks={self.n_landmarks} needs dense data: {leave}")
+        if data.n_classes > DENSE:
+            raise ValueError(
+                f"n_landmarks={self.n_landmarks} is for at most {DENSE} classes, and y has "
+                f"{data.n_classes}: {leave}"
+            )
+
     def _chosen(self, data: TrainingData) -> SketchSettings:
         """Return the settings for the size of the data."""
-        return SketchSettings.choose(data.size, data.X.shape[1], data.n_classes, self.effort)
+        n_landmarks = 0 if sp.issparse(data.X) else self.n_landmarks
+        size = data.size, self.n_features_in_, data.n_classes
+        return SketchSettings.choose(*size, self.effort, n_landmarks)
 
     def _max_rounds(self, data: TrainingData) -> int:
         return self._chosen(data).n_rounds if self.n_estimators is None else self.n_estimators
@@ -307,16 +347,26 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         return replace(chosen, projection=self.projection, **given)
 
     def _make_trainer(
-        self, data: TrainingData, start: SparseTrees | None, seed: int, team: ThreadTeam
+        self,
+        data: TrainingData,
+        start: SparseTrees | LandmarkTrees | None,
+        seed: int,
+        team: ThreadTeam,
     ) -> SketchTrainer:
+        self._check_landmarks(data, start)
         return SketchTrainer(self._settings(data, seed), data, start, team)
 
-    def _changed_since(self, ensemble: SparseTrees, seed: int, data: TrainingData) -> str | None:
-        settings = replace(self._settings(data, seed), n_members=ensemble.n_members)
+    def _changed_since(
+        self, ensemble: SparseTrees | LandmarkTrees, seed: int, data: TrainingData
+    ) -> str | None:
+        start, trees = apart(ensemble)
+        settings = replace(self._settings(data, seed), n_members=trees.n_members)
         wanted = direction_counts(settings, *data.X.shape)
-        if list(wanted) != list(ensemble.directions.counts):
+        if list(wanted) != list(trees.directions.counts):
             return "projection"
-        if wanted != ensemble.directions.counts:
+        if wanted != trees.directions.counts:
             return "n_projections"
+        if self.n_landmarks is not None and bool(self.n_landmarks) != (start is not None):
+            return "n_landmarks"
         density = split_kind(self.projection)[1]
-        return None if density == ensemble.directions.density else "projection"
+        return None if density == trees.directions.density else "projection"

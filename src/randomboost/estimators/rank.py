@@ -31,11 +31,12 @@ class RBoostRankClassifier(BaseBoostingClassifier):
     ----------
     n_estimators : int, default=500
         Maximum number of rounds T. The paper uses 1000.
-    weak_learner : {"stump", "real_stump", "wlda"} or estimator, default="stump"
+    weak_learner : {"stump", "real_stump", "wlda", "plain_wlda"} or estimator, default="stump"
         "stump": decision stump with outputs -1 and +1. "real_stump": outputs in [-1, 1]. "wlda":
         weighted Fisher LDA on 1000 random dimensions per round, then a stump, if that is better
-        than the best plain stump. Or any scikit-learn classifier (or regressor) that takes
-        sample_weight; it sees at most 1000 random dimensions per round.
+        than the best plain stump; the covariances get a ridge of the mean variance, with
+        "plain_wlda" one of a ten-thousandth of that. Or any scikit-learn classifier (or regressor)
+        that takes sample_weight; it sees at most 1000 random dimensions per round.
     loss : {"exponential", "logistic"} or object, default="exponential"
         Loss of the pairwise margins; an object needs ``value(margins)`` and
         ``derivative(margins)``, see `randomboost.losses`.
@@ -64,7 +65,9 @@ class RBoostRankClassifier(BaseBoostingClassifier):
         Training ends when no weak learner has an edge above ``nu + tol`` (nu is 0 stage-wise).
     solver_options : dict or None, default=None
         With ``correction="total"``: options of SciPy's L-BFGS-B; the paper's settings are the
-        defaults (maxiter 100, maxcor 5, ftol 1e7 times the machine precision).
+        defaults (maxiter 100, maxcor 5, ftol 1e7 times the machine precision). ``{"problem":
+        "dual"}`` solves the dual problem instead where w is solved for fully, by Newton's method;
+        it is for small problems, and a loss of your own needs ``conjugate(dual)``.
     iterations_per_round : int or None, default=2
         With ``correction="total"``: iterations of the solver after each round, from the last w;
         after the last round w is solved for with the full `solver_options` (unless early
@@ -143,7 +146,10 @@ class RBoostRankClassifier(BaseBoostingClassifier):
     ensemble_kinds = ("projected data",)
     _accept_sparse = True
     _allowed: ClassVar[dict[str, list]] = {
-        "weak_learner": [StrOptions({"stump", "real_stump", "wlda"}), HasMethods("fit")],
+        "weak_learner": [
+            StrOptions({"stump", "real_stump", "wlda", "plain_wlda"}),
+            HasMethods("fit"),
+        ],
         "max_bins": [Interval(Integral, 2, 256, closed="both"), None, StrOptions({"auto"})],
     }
     _conditions: ClassVar[tuple[Condition, ...]] = (

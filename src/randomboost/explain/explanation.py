@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 class Explanation:
     """Contributions of features to scores; with the base value they add up to the score.
 
+    Where the package shap is installed, `explain` returns a ``shap.Explanation`` instead, which
+    the plots of shap take; it has all attributes that are listed here.
+
     Parameters
     ----------
     values : ndarray of shape (n_samples, n_features) or (n_samples, n_features, n_outputs)
@@ -44,9 +47,7 @@ class Explanation:
         return len(self.values)
 
     def __getitem__(self, rows: Any) -> Explanation:
-        """Return the explanation of some rows: a slice, numbers of rows, or flags."""
-        if np.ndim(rows) == 0 and not isinstance(rows, slice):
-            rows = [rows]
+        """Return the explanation of one row (a number), or of some (a slice, numbers, flags)."""
         shown = self.display_data
         return Explanation(
             self.values[rows],
@@ -60,30 +61,33 @@ class Explanation:
     @property
     def scores(self) -> NDArray:
         """Scores of the classes: base values and the sums of all contributions."""
-        return self.base_values + self.values.sum(axis=1)
+        return total(self)
 
     def to_shap(self) -> Any:
-        """Return the same as a ``shap.Explanation``, which the plots of shap take.
+        """Raise: without shap there is no ``shap.Explanation``.
 
         Returns
         -------
         shap.Explanation
-            With ``output_names`` where the same classes are explained in all rows.
+            Never by this class; where shap is installed, `explain` returns one.
         """
-        try:
-            from shap import Explanation as ShapExplanation
-        except ImportError as error:
-            raise ImportError(
-                "to_shap needs the package shap: pip install randomboost[explain]"
-            ) from error
-        names = None
-        if self.values.ndim == 3 and len(self) and (self.classes == self.classes[0]).all():
-            names = [str(label) for label in self.classes[0]]
-        return ShapExplanation(
-            self.values,
-            base_values=self.base_values,
-            data=self.data,
-            display_data=self.display_data,
-            feature_names=self.feature_names,
-            output_names=names,
+        raise ImportError(
+            "to_shap needs the package shap: pip install randomboost[explain], then explain again"
         )
+
+
+def total(explanation: Any) -> NDArray:
+    """Return base values and the sums of all contributions.
+
+    Parameters
+    ----------
+    explanation : Explanation or shap.Explanation
+        Contributions to the scores of one row or of several.
+
+    Returns
+    -------
+    ndarray
+        The scores, of the shape of the base values.
+    """
+    features = np.ndim(explanation.data) - 1  # the axis: the first of a single row
+    return explanation.base_values + explanation.values.sum(axis=features)

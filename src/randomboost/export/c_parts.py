@@ -256,13 +256,69 @@ static void @_sum(const @_real *z, double *sums)
 }
 """
 
+LANDMARKS = """\
+/* exp(x) for x <= 0, by operations that are the same everywhere */
+static double @_exponential(double x)
+{
+    static const double terms[12] = {
+        1.0 / 39916800.0, 1.0 / 3628800.0, 1.0 / 362880.0, 1.0 / 40320.0, 1.0 / 5040.0,
+        1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0};
+    double whole, f, y = terms[0];
+    int i;
+    x = x > -708.0 ? x : -708.0;
+    whole = floor(x * 1.4426950408889634 + 0.5);
+    f = x - whole * 0.6931471803691238;
+    f = f - whole * 1.9082149292705877e-10;
+    for (i = 1; i < 12; i++)
+        y = y * f + terms[i];
+    return ldexp(y, (int)whole);
+}
+
+/* closer to 0 than 3; a missing value is 0 */
+static double @_bent(double x)
+{
+    const double t = x / 3.0;
+    if (x != x)
+        return 0.0;
+    if (fabs(t) > 1e8)
+        return x > 0.0 ? 3.0 : -3.0;
+    return x / sqrt(1.0 + t * t);
+}
+
+/* adds the similarities to landmarks, times their coefficients */
+static void @_add_landmarks(const @_real *z, double *sums)
+{
+    double own[@_n_features], totals[@_n_classes], norm = 0.0;
+    uint32_t v, j, c;
+    for (j = 0; j < @_n_features; j++) {
+        own[j] = @_feature_weights[j] * @_bent(z[j]);
+        norm += own[j] * own[j];
+    }
+    for (c = 0; c < @_n_classes; c++)
+        totals[c] = 0.0;
+    for (v = 0; v < $n_landmarks; v++) {
+        const float *point = @_points + (size_t)v * @_n_features;
+        const float *factors = @_factors + (size_t)v * @_n_classes;
+        double product = 0.0, distance, similarity;
+        for (j = 0; j < @_n_features; j++)
+            product += point[j] * own[j];
+        distance = norm + @_squares[v] - 2.0 * product;
+        similarity = @_exponential(-$width * (distance > 0.0 ? distance : 0.0));
+        for (c = 0; c < @_n_classes; c++)
+            totals[c] += factors[c] * similarity;
+    }
+    for (c = 0; c < @_n_classes; c++)
+        sums[c] = @_as_float(sums[c] + @_as_float(totals[c]));
+}
+"""
+
 SCORES = """\
 static void @_score(const double *x, double *scores)
 {
     @_real z[@_n_features];
     @_scale(x, z);
     @_sum(z, scores);
-}
+$more}
 """
 
 HAMMING_SCORES = """\

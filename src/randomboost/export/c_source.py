@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import __version__
-from ..ensembles.plain_tables import StumpTable, TreeTable
+from ..ensembles.plain_tables import LandmarkTable, StumpTable, TreeTable
 from . import c_parts
-from .portable import PortableModel, portable
+from .portable import PortableModel, check_name, portable
 
 _WIDTH = 98
 _INTEGERS = ("uint8", "int8", "uint16", "int16", "uint32", "int32")
@@ -73,8 +72,7 @@ def to_c(
     >>> print(to_c(model).splitlines()[0])
     /* AdaBoostMHClassifier of randomboost 0.1.0: 13 features, 3 classes.
     """
-    if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII) or name in _KEYWORDS:
-        raise ValueError(f"name={name!r} cannot name a C function: use letters, digits and _")
+    check_name(name, "a C function", _KEYWORDS)
     if directions not in ("seed", "table"):
         raise ValueError(f"directions={directions!r} is unknown: use 'seed' or 'table'")
     described = portable(model, encoded=encoded)
@@ -89,8 +87,7 @@ def to_c(
 def _introduction(model: PortableModel, name: str) -> str:
     """Return a comment that says what the file holds and how it is used."""
     lines = [
-        f"{model.kind} of randomboost {__version__}: {model.n_features} features, "
-        f"{len(model.classes)} classes.",
+        model.title,
         "",
         f"int {name}(const double *x, double *scores);",
         "    the number of the best class for features x; its and the others' scores, unless NULL",
@@ -158,8 +155,8 @@ class _Writer:
             n_classes=len(model.classes),
             real="float" if self._in_floats else "double",
         )
-        trees = model.tables.trees
-        if self._in_floats or (trees is not None and trees.rounded):
+        trees, landmarks = model.tables.trees, model.tables.landmarks
+        if self._in_floats or landmarks is not None or (trees is not None and trees.rounded):
             self._put(c_parts.AS_FLOAT)
 
     def _rounded(self, number: str) -> str:
@@ -303,11 +300,25 @@ class _Writer:
             n_trees=len(trees.starts) - 1,
         )
 
+    def _landmarks(self, landmarks: LandmarkTable) -> None:
+        self._table("feature_weights", landmarks.weights)
+        self._table("points", landmarks.points)
+        self._table("squares", landmarks.squares)
+        self._table("factors", landmarks.coefficients)
+        self._put(
+            c_parts.LANDMARKS,
+            n_landmarks=len(landmarks.points),
+            width=_number(landmarks.width),
+        )
+
     def scores(self) -> None:
         """Add the scores and the public functions."""
-        model = self._model
+        model, landmarks = self._model, self._model.tables.landmarks
+        if landmarks is not None:
+            self._landmarks(landmarks)
         if model.tables.decoding is None:
-            self._put(c_parts.SCORES)
+            more = "" if landmarks is None else "    @_add_landmarks(z, scores);\n"
+            self._put(c_parts.SCORES, more=more)
         else:
             assert model.tables.code is not None
             self._table("code", model.tables.code.astype(np.int64))

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 from importlib.resources import files
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import __version__
-from ..ensembles.plain_tables import StumpTable, TreeTable
+from ..ensembles.plain_tables import LandmarkTable, StumpTable, TreeTable
 from ..runtime.checked_arrays import floats, ints
-from .portable import PortableModel, portable
+from .portable import PortableModel, check_name, portable
 
 _KINDS = ("int8", "uint8", "int16", "uint16", "int32", "float32", "float64")
 _RESERVED = {
@@ -81,16 +79,14 @@ def to_js(model: Any, *, name: str = "model", module: bool = False) -> str:
     >>> print(to_js(model).splitlines()[0])
     // AdaBoostMHClassifier of randomboost 0.1.0: 13 features, 3 classes.
     """
-    if not re.fullmatch(r"[A-Za-z_$][\w$]*", name, re.ASCII) or name in {*_RESERVED, "load"}:
-        raise ValueError(f"name={name!r} cannot name a variable of JavaScript: use letters")
+    check_name(name, "a variable of JavaScript", {*_RESERVED, "load"}, signs="_$")
     described = portable(model, encoded=True)
     predictor = (files(__package__) / "predictor.js").read_text(encoding="utf-8").strip()
     # no "<" of a label may end a script element that holds the file
     data = json.dumps(_data(described), separators=(",", ":")).replace("<", "\\u003c")
     usage = f"import {name} from ..." if module else f"in a page the variable {name}"
     head = (
-        f"// {described.kind} of randomboost {__version__}: {described.n_features} features, "
-        f"{len(described.classes)} classes.\n"
+        f"// {described.title}\n"
         f"// {usage}: scores(row), predictProba(row), predict(row), classes, featureNames\n"
     )
     return head + (_MODULE if module else _SCRIPT).format(predictor=predictor, data=data, name=name)
@@ -144,7 +140,7 @@ def plain(value: Any) -> Any:
 def _data(model: PortableModel) -> dict[str, Any]:
     """Return all that the functions of predictor.js need, for JSON."""
     tables, scaling = model.tables, model.scaling
-    stumps, trees = tables.stumps, tables.trees
+    stumps, trees, landmarks = tables.stumps, tables.trees, tables.landmarks
     n_rounds = 0 if tables.votes is None else len(tables.votes)
     return {
         "classes": [plain(label) for label in model.classes],
@@ -167,6 +163,7 @@ def _data(model: PortableModel) -> dict[str, Any]:
         "nRounds": n_rounds,
         "nMembers": _n_members(stumps, trees),
         "prior": _packed(tables.baseline),
+        "landmarks": None if landmarks is None else _landmarks(landmarks),
         "decoding": tables.decoding,
         "code": _packed(tables.code),
     }
@@ -225,6 +222,12 @@ def _leaves(trees: TreeTable) -> dict[str, Any]:
         "steps": _packed(trees.leaf_steps),
         "units": _packed(trees.leaf_units),
     }
+
+
+def _landmarks(landmarks: LandmarkTable) -> dict[str, Any]:
+    parts = ("points", "weights", "squares", "coefficients")
+    packed = {part: _packed(getattr(landmarks, part)) for part in parts}
+    return {"width": landmarks.width, **packed}
 
 
 def _packed(array: NDArray | None) -> Any:

@@ -8,6 +8,8 @@ to the scores of several classes.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from .. import __version__
 from ..ensembles.plain_tables import PlainTables
 from ..estimators import CLASSIFIERS
 from ..preprocessing.categories import TablePreparation
@@ -77,6 +80,35 @@ class PortableModel:
     missing: bool
     probability_scale: float
     tables: PlainTables
+
+    @property
+    def title(self) -> str:
+        """What the model is, for the first line of a file."""
+        return (
+            f"{self.kind} of randomboost {__version__}: {self.n_features} features, "
+            f"{len(self.classes)} classes."
+        )
+
+
+def check_name(name: str, what: str, reserved: Collection[str], signs: str = "") -> None:
+    """Raise an error if the name of an exported function or object cannot be one.
+
+    Parameters
+    ----------
+    name : str
+        The name.
+    what : str
+        What it names.
+    reserved : collection of str
+        Words that have another meaning.
+    signs : str
+        Further signs that a name may begin with or have; digits and ``_`` may follow a letter.
+    """
+    first, following = rf"[A-Za-z{signs}]", rf"[\w{signs}]*"
+    if not re.fullmatch(first + following, name, re.ASCII) or name in reserved:
+        raise ValueError(
+            f"name={name!r} cannot name {what}: use letters, digits and _, and no reserved word"
+        )
 
 
 def portable(model: Any, *, encoded: bool = False) -> PortableModel:

@@ -223,6 +223,41 @@ function load(data) {
     }
     return Float64Array.from(sums);
   };
+  const landmarks = data.landmarks && {
+    width: data.landmarks.width,
+    points: unpack(data.landmarks.points),
+    weights: unpack(data.landmarks.weights),
+    squares: unpack(data.landmarks.squares),
+    coefficients: unpack(data.landmarks.coefficients),
+  };
+  const TERMS = [39916800, 3628800, 362880, 40320, 5040, 720, 120, 24, 6, 2, 1, 1];
+  const halves = new Float64Array(1023).fill(1); // powers of 1/2
+  for (let k = 1; k < halves.length; k++) halves[k] = 0.5 * halves[k - 1];
+  const exponential = (given) => { // of numbers up to 0
+    const x = Math.max(given, -708);
+    const whole = Math.floor(x * 1.4426950408889634 + 0.5);
+    const f = x - whole * 0.6931471803691238 - whole * 1.9082149292705877e-10;
+    return TERMS.reduce((total, term) => total * f + 1 / term, 0) * halves[-whole];
+  };
+  const bent = (x) => { // closer to 0 than 3; a missing value is 0
+    if (Number.isNaN(x)) return 0;
+    return Math.abs(x / 3) > 1e8 ? 3 * Math.sign(x) : x / Math.sqrt(1 + (x / 3) * (x / 3));
+  };
+  const landmarkSums = (z) => { // of similarities to landmarks, times their coefficients
+    const { width, points, weights, squares, coefficients } = landmarks;
+    const own = z.map((x, j) => weights[j] * bent(x));
+    const norm = own.reduce((total, one) => total + one * one, 0);
+    const sums = new Float64Array(classes.length);
+    squares.forEach((square, v) => {
+      let product = 0;
+      for (let j = 0; j < nFeatures; j++) product += points[v * nFeatures + j] * own[j];
+      const similarity = exponential(-width * Math.max(norm + square - 2 * product, 0));
+      for (let c = 0; c < sums.length; c++) {
+        sums[c] += coefficients[v * sums.length + c] * similarity;
+      }
+    });
+    return sums;
+  };
   const voteSums = (z) => {
     const perRound = votes.length / data.nRounds;
     const sums = new Float64Array(Math.max(perRound, nViews));
@@ -252,6 +287,9 @@ function load(data) {
     const z = scaled(features(row));
     if (data.gaussian && !mixtures) mixtures = makeMixtures(data.gaussian);
     const sums = leaves ? leafSums(z) : voteSums(z);
+    if (landmarks) {
+      landmarkSums(z).forEach((one, c) => { sums[c] = Math.fround(sums[c] + Math.fround(one)); });
+    }
     return Float64Array.from(code ? decoded(sums) : sums, round);
   };
   const best = (own) => own.reduce((top, score, r) => (score > own[top] ? r : top), 0);

@@ -8,8 +8,17 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..explain import Explanation
-from .style import color, dress, ink, need, shorten, shorten_all, split_pipeline, start
+from .style import (
+    checked_most,
+    color,
+    finish_bars,
+    ink,
+    need,
+    shorten,
+    shorten_all,
+    split_pipeline,
+    start,
+)
 
 _MOST_CLASSES = 5  # of one figure
 
@@ -23,8 +32,8 @@ class ContributionDisplay:
 
     Parameters
     ----------
-    explanation : Explanation
-        What `explain` of a classifier returned, for at most 5 classes a row.
+    explanation : shap.Explanation or Explanation
+        What `explain` of a classifier returned, or some rows of it; at most 5 classes a row.
     max_features : int, default=10
         Number of features to show.
 
@@ -48,21 +57,24 @@ class ContributionDisplay:
     ax_: Axes
     figure_: Figure
 
-    def __init__(self, explanation: Explanation, *, max_features: int = 10) -> None:
-        if max_features < 1:
-            raise ValueError(f"max_features={max_features} shows nothing: use 1 or more")
-        if not len(explanation):
+    def __init__(self, explanation: Any, *, max_features: int = 10) -> None:
+        if not hasattr(explanation, "classes"):
+            raise TypeError(
+                f"explanation is {type(explanation).__name__} without classes: pass what explain "
+                "of a classifier returned, or some of its rows"
+            )
+        if not len(explanation.values):
             raise ValueError("explanation has no row: explain at least one")
-        values = explanation.values
-        values = values[:, :, None] if values.ndim == 2 else values
+        n_rows = 1 if np.ndim(explanation.data) == 1 else len(explanation.data)
+        values = np.reshape(explanation.values, (n_rows, len(explanation.feature_names), -1))
         if values.shape[2] > _MOST_CLASSES:
             raise ValueError(
                 f"explanation has {values.shape[2]} classes a row: explain at most {_MOST_CLASSES}"
             )
-        self.explanation, self.max_features = explanation, max_features
-        single = len(values) == 1
+        self.explanation, self.max_features = explanation, checked_most(max_features)
+        self._single = len(values) == 1
         #: Heights of the bars, (n_features, n_classes)
-        self.contributions = values[0] if single else np.abs(values).mean(axis=0)
+        self.contributions = values[0] if self._single else np.abs(values).mean(axis=0)
 
     @property
     def size(self) -> tuple[float, float]:
@@ -106,19 +118,19 @@ class ContributionDisplay:
 
     def _names(self, chosen: Any) -> list[str]:
         names = shorten_all([self.explanation.feature_names[number] for number in chosen])
-        if len(self.explanation) > 1:
+        if not self._single:
             return names
         shown = self.explanation.display_data
-        values = (self.explanation.data if shown is None else shown)[0]
+        values = np.ravel(self.explanation.data if shown is None else shown)
         return [
             f"{name} = {_short(values[number])}" for name, number in zip(names, chosen, strict=True)
         ]
 
     def _class_names(self) -> list[str]:
-        classes = self.explanation.classes.reshape(len(self.explanation), -1)
+        classes = np.reshape(self.explanation.classes, (-1, self.contributions.shape[1]))
         same = (classes == classes[0]).all(axis=0)
         names = [str(label) for label in classes[0]]
-        if self.explanation.classes.ndim == 1 and not same.all():
+        if np.ndim(self.explanation.classes) == 1 and not same.all():
             return ["the predicted class"]
         return [
             name if same[place] else f"class {place + 1} of each row"
@@ -153,27 +165,23 @@ class ContributionDisplay:
             at = np.arange(len(values)) + (place - (n_classes - 1) / 2) * height
             paint = [color(place if n_classes > 1 or value >= 0 else 1) for value in values]
             drawn = ax.barh(at, values, height=height, color=paint, label=shorten(labels[place]))
-            texts = [_signed(value, len(self.explanation) == 1) for value in values]
+            texts = [_signed(value, self._single) for value in values]
             ax.bar_label(drawn, texts, padding=3, fontsize=8, color=ink())
-        ax.set_yticks(np.arange(len(names)), names)
-        ax.invert_yaxis()
         ax.margins(x=0.22 if (bars < 0).any() else 0.14, y=0.02)
         ax.locator_params(axis="x", nbins=5)
         ax.axvline(0.0, color=ink(), linewidth=0.8)
         self._label(ax, labels)
-        dress(ax, grid="x")
-        ax.tick_params(axis="y", length=0)
+        finish_bars(ax, names)
         return self
 
     def _label(self, ax: Axes, labels: list[str]) -> None:
         """Say what the bars are."""
-        one = len(self.explanation) == 1
-        ax.set_xlabel("contribution" if one else "mean |contribution|")
+        ax.set_xlabel("contribution" if self._single else "mean |contribution|")
         if len(labels) > 1:
             ax.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=min(len(labels), 3))
             return
         title = f"score of {shorten(labels[0])}"
-        if one:
+        if self._single:
             base = float(np.ravel(self.explanation.base_values)[0])
             score = float(np.ravel(self.explanation.scores)[0])
             title += f":\n{score:.2f}, on average {base:.2f}"

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .style import color, dress, ink, need, shorten_all, split_pipeline, start
+from .style import checked_most, color, finish_bars, ink, need, shorten_all, split_pipeline, start
 
 
 class ImportanceDisplay:
@@ -42,10 +42,8 @@ class ImportanceDisplay:
             raise ValueError(
                 f"names has {len(names)} names for {len(self.importances)} features: pass one each"
             )
-        if max_features < 1:
-            raise ValueError(f"max_features={max_features} shows nothing: use 1 or more")
         self.names = list(names)
-        self.max_features = max_features
+        self.max_features = checked_most(max_features)
 
     @property
     def size(self) -> tuple[float, float]:
@@ -108,14 +106,11 @@ class ImportanceDisplay:
         places = np.arange(len(top))
         bars = ax.barh(places, self.importances[top], height=0.68, color=color(0))
         ax.bar_label(bars, fmt="{:.3g}", padding=3, fontsize=8, color=ink())
-        ax.set_yticks(places, shorten_all([self.names[number] for number in top]))
-        ax.invert_yaxis()
         ax.margins(x=0.14, y=0.02)
         ax.set_xlabel(
             "importance"
             if len(top) == len(self.importances)
             else f"importance ({len(top)} of {len(self.importances)} features)"
         )
-        dress(ax, grid="x")
-        ax.tick_params(axis="y", length=0)
+        finish_bars(ax, shorten_all([self.names[number] for number in top]))
         return self

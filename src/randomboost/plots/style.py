@@ -107,6 +107,29 @@ def dress(ax: Axes, *, grid: str = "both") -> None:
             text.set_fontsize(9)
 
 
+def finish_bars(ax: Axes, names: list[str]) -> None:
+    """Name horizontal bars from the top down, and apply the common style.
+
+    Parameters
+    ----------
+    ax : Axes
+        The axes, with bars at the heights 0, 1, ...
+    names : list of str
+        Their names.
+    """
+    ax.set_yticks(range(len(names)), names)
+    ax.invert_yaxis()
+    dress(ax, grid="x")
+    ax.tick_params(axis="y", length=0)
+
+
+def checked_most(max_features: int) -> int:
+    """Return the number of features to show, if it is one."""
+    if max_features < 1:
+        raise ValueError(f"max_features={max_features} shows nothing: use 1 or more")
+    return max_features
+
+
 def show_percent(axis: Any) -> None:
     """Label the ticks of an axis of fractions in per cent."""
     axis.set_major_formatter(lambda share, _: f"{100 * share:.3g}%")

@@ -209,6 +209,6 @@ def _time_of(value: datetime.time) -> float:
 
 def _no_feature(name: Hashable, kind: str) -> ValueError:
     return ValueError(
-        f"column {name!r} of X has type {kind}, which is no feature: make numbers, text or dates "
-        "of it, or leave it out"
+        f"column {name!r} of X has type {kind}, which cannot be a feature: convert it to "
+        "numbers, text or dates, or leave it out"
     )

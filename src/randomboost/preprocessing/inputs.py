@@ -9,8 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .encoding import TableEncoding, read_again
+from .encoding import Reading, TableEncoding, read_again
 from .frames import as_table
+from .level_means import learn_encoding
+from .merging import merge_samples
 from .scaling import StandardScaling
 
 
@@ -84,3 +86,34 @@ class InputPreparation:
         sums = np.zeros((self.encoding.n_columns, *amounts.shape[:-1]), dtype=amounts.dtype)
         np.add.at(sums, self.encoding.sources, np.moveaxis(amounts, -1, 0))
         return np.moveaxis(sums, 0, -1)
+
+
+def encoded_samples(
+    X: Any, labels: NDArray[np.int64], weight: NDArray, reading: Reading | None
+) -> tuple[TableEncoding | None, tuple[Any, NDArray[np.int64], NDArray, NDArray[np.uint64]]]:
+    """Return how categories become numbers, and the distinct samples with these.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_samples, n_columns)
+        Training data as numbers.
+    labels : ndarray of int64
+        Class numbers.
+    weight : ndarray
+        Weights.
+    reading : Reading or None
+        Which columns have categories.
+
+    Returns
+    -------
+    encoding : TableEncoding or None
+        How new data is encoded, if some column has categories.
+    samples : tuple
+        As `merging.merge_samples` returns them.
+    """
+    if reading is None or not reading.has_categories:
+        return None, merge_samples(X, labels, weight)
+    reading = reading.with_rows(X)
+    X, labels, weight, hashes = merge_samples(reading.values, labels, weight)
+    encoding, X = learn_encoding(reading._replace(values=X), labels, weight, hashes)
+    return encoding, (X, labels, weight, hashes)

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import compute_class_weight
 
+from ..runtime.exact_sums import class_totals
+
 
 def distinct_labels(y: Any, name: str) -> NDArray:
     """Return the distinct labels in order.
@@ -66,10 +68,7 @@ def class_factors(
         If a weight is missing, negative or not a number.
     """
     if isinstance(class_weight, str):
-        order = np.argsort(sample_weight)  # sums do not depend on the order of the samples
-        totals = np.bincount(class_numbers[order], sample_weight[order], minlength=len(classes))
-        used = totals > 0
-        return used * totals.sum() / (used.sum() * np.where(used, totals, 1.0))
+        return balanced_factors(class_totals(class_numbers, sample_weight, len(classes)))
     try:
         factors = compute_class_weight(class_weight, classes=classes, y=classes)
     except (TypeError, ValueError) as error:
@@ -81,13 +80,30 @@ def class_factors(
     return factors
 
 
-def can_stratify(labels: NDArray[np.int64], n_validation: int) -> bool:
+def balanced_factors(totals: NDArray) -> NDArray:
+    """Return factors by which all classes of nonzero weight get the same total weight.
+
+    Parameters
+    ----------
+    totals : ndarray of shape (n_classes,)
+        Total weights of the classes.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        The factors; their weighted mean is 1.
+    """
+    used = totals > 0
+    return used * totals.sum() / (used.sum() * np.where(used, totals, 1.0))
+
+
+def can_stratify(counts: NDArray[np.int64], n_validation: int) -> bool:
     """Return whether a split can be stratified: both parts have room for all classes.
 
     Parameters
     ----------
-    labels : ndarray of int64 of shape (n_samples,)
-        Class numbers.
+    counts : ndarray of int64 of shape (n_classes,)
+        Number of samples of every class.
     n_validation : int
         Number of samples in the validation part.
 
@@ -96,6 +112,5 @@ def can_stratify(labels: NDArray[np.int64], n_validation: int) -> bool:
     bool
         Whether every class has two samples, and no part fewer samples than there are classes.
     """
-    counts = np.bincount(labels)
-    room = min(n_validation, len(labels) - n_validation) >= len(counts)
+    room = min(n_validation, counts.sum() - n_validation) >= len(counts)
     return bool(room and counts.min() >= 2)

@@ -8,11 +8,14 @@ every column is first divided by its largest absolute value.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+
+from ..runtime.compiling import kernel
+from ..runtime.exact_sums import finest_unit
 
 _FEWEST = 10  # samples whose means and standard deviations are compared
 _FAR, _WIDE = 5.0, 20.0  # standard deviations apart, factor between them
@@ -34,6 +37,113 @@ def _sparse_variance(X: Any, weight: NDArray, mean: NDArray) -> NDArray:
     zeros = np.maximum(1.0 - np.asarray(stored.T @ weight).ravel(), 0.0)
     zeros[np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]] = 0.0
     return np.asarray(squares.T @ weight).ravel() + zeros * mean**2
+
+
+def _no_zeros(spread: NDArray) -> NDArray:
+    """Return standard deviations, 1 where they are not more than rounding."""
+    return np.where(spread <= 10 * np.finfo(np.float64).eps, 1.0, spread)
+
+
+@kernel
+def _find_range(X: NDArray, low: NDArray, high: NDArray) -> None:
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            value = np.float64(X[i, j])
+            low[j] = value if value < low[j] else low[j]
+            high[j] = value if value > high[j] else high[j]
+
+
+def column_range(X: NDArray) -> NDArray:
+    """Return the least and the largest value of every column, without missing ones.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Data.
+
+    Returns
+    -------
+    ndarray of shape (2, n_features)
+        The values; (inf, -inf) where there is none.
+    """
+    out = np.empty((2, X.shape[1]))
+    out[0], out[1] = np.inf, -np.inf
+    _find_range(X, out[0], out[1])
+    return out
+
+
+class ColumnSpan(NamedTuple):
+    """Between which values columns lie.
+
+    Parameters
+    ----------
+    peak : ndarray of shape (n_features,)
+        Largest absolute value, 1 for a column of zeros.
+    low, width : ndarray of shape (n_features,)
+        The least value, and how far it is to the largest one, divided by the peak.
+    """
+
+    peak: NDArray
+    low: NDArray
+    width: NDArray
+
+    @classmethod
+    def of(cls, found: NDArray) -> ColumnSpan:
+        """Return the span for what `column_range` found."""
+        low, high = np.where(found[0] <= found[1], found, 0.0)
+        peak = np.maximum(np.abs(low), np.abs(high))
+        peak[peak == 0] = 1.0
+        return cls(peak, low / peak, high / peak - low / peak)
+
+    def means(self, sums: NDArray[np.int64]) -> NDArray:
+        """Return means from `column_sums`, 0 for columns of one value."""
+        return np.where(self.width > 0, sums[0] / np.maximum(sums[1], 1), 0.0)
+
+
+@kernel
+def _add_up(
+    X: NDArray, weight: NDArray, unit: float, span: ColumnSpan, means: NDArray, square: bool,
+    sums: NDArray,
+) -> None:  # fmt: skip
+    peak, low, width = span
+    for i in range(X.shape[0]):
+        w = weight[i] / unit
+        for j in range(X.shape[1]):
+            value = (X[i, j] / peak[j] - low[j]) / width[j] - means[j]
+            if value == value:
+                sums[0, j] += np.int64(np.rint(w * (value * value if square else value)))
+                sums[1, j] += np.int64(np.rint(w))
+
+
+def column_sums(
+    X: NDArray, weight: NDArray, unit: float, span: ColumnSpan, means: NDArray | None
+) -> NDArray[np.int64]:
+    """Return weighted sums over the places of samples between the ends of their columns.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Data.
+    weight : ndarray of shape (n_samples,)
+        Weights of the samples.
+    unit : float
+        Unit of the sums, see `exact_sums.finest_unit`.
+    span : ColumnSpan
+        The ends.
+    means : ndarray of shape (n_features,) or None
+        None: the places, from 0 to 1, are added up; else their squared distances from these.
+
+    Returns
+    -------
+    ndarray of int64 of shape (2, n_features)
+        The sums, and those of the weights, without missing values.
+    """
+    sums = np.zeros((2, X.shape[1]), dtype=np.int64)
+    width = np.where(span.width > 0, span.width, 1.0)
+    square = means is not None
+    from_ = np.zeros(X.shape[1]) if means is None else means
+    _add_up(X, weight, unit, (span.peak, span.low, width), from_, square, sums)
+    return sums
 
 
 @dataclass(frozen=True)
@@ -70,37 +180,42 @@ class StandardScaling:
         StandardScaling
             The scaling.
         """
-        weight = sample_weight / sample_weight.sum()
-        sparse = sp.issparse(X)
-        if not sparse and np.isnan(X).any():
-            return cls._learn_with_missing(X, sample_weight)
-        peak = abs(X).max(axis=0)
-        peak = np.asarray(peak.todense() if sparse else peak, dtype=np.float64).ravel()
-        peak[peak == 0] = 1.0
-        if sparse:
-            unit = _divided(X, peak)
-            mean = np.asarray(unit.T @ weight).ravel()
-            center = np.zeros_like(mean)
-            variance = _sparse_variance(unit, weight, mean)
-        else:
-            unit = X / peak
-            mean = center = unit[0] + weight @ (unit - unit[0])
-            variance = weight @ (unit - mean) ** 2
-        spread = np.sqrt(np.maximum(variance, 0.0))
-        spread[spread <= 10 * np.finfo(np.float64).eps] = 1.0
-        return cls(peak, center, spread)
+        if sp.issparse(X):
+            return cls._learn_sparse(X, sample_weight / sample_weight.sum())
+        span = ColumnSpan.of(column_range(X))
+        unit = finest_unit(float(sample_weight.max()), len(sample_weight))
+        means = span.means(column_sums(X, sample_weight, unit, span, None))
+        squares = column_sums(X, sample_weight, unit, span, means)
+        return cls.from_moments(span, means, span.means(squares))
 
     @classmethod
-    def _learn_with_missing(cls, X: NDArray, sample_weight: NDArray) -> StandardScaling:
-        """Learn every column from the samples in which it is not missing."""
-        peak, center, spread = np.ones((3, X.shape[1]))
-        center[:] = 0.0
-        for j, column in enumerate(X.T):
-            known = ~np.isnan(column)
-            if known.any():
-                part = cls.learn(column[known, None], sample_weight[known])
-                peak[j], center[j], spread[j] = part.peak[0], part.center[0], part.spread[0]
-        return cls(peak, center, spread)
+    def from_moments(cls, span: ColumnSpan, means: NDArray, variances: NDArray) -> StandardScaling:
+        """Return the scaling of columns.
+
+        Parameters
+        ----------
+        span : ColumnSpan
+            Between which values the columns lie.
+        means, variances : ndarray of shape (n_features,)
+            Weighted means and variances of the places in between.
+
+        Returns
+        -------
+        StandardScaling
+            The scaling.
+        """
+        spread = np.sqrt(variances) * span.width
+        return cls(span.peak, span.low + means * span.width, _no_zeros(spread))
+
+    @classmethod
+    def _learn_sparse(cls, X: Any, weight: NDArray) -> StandardScaling:
+        peak = np.asarray(abs(X).max(axis=0).todense(), dtype=np.float64).ravel()
+        peak[peak == 0] = 1.0
+        unit = _divided(X, peak)
+        mean = np.asarray(unit.T @ weight).ravel()
+        variance = _sparse_variance(unit, weight, mean)
+        spread = np.sqrt(np.maximum(variance, 0.0))
+        return cls(peak, np.zeros_like(mean), _no_zeros(spread))
 
     def apply(self, X: Any) -> Any:
         """Scale data into a new array (or CSR matrix) of the same dtype.

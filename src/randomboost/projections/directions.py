@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ..preprocessing.row_choice import choose_by_class, draw
 from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import CHOICE_STREAM, DIRECTION_STREAM, normals, uniforms
@@ -24,7 +25,7 @@ _MANY_FEATURES = 32  # with more, mixtures of many features have a lower weight
 _FEW = 3  # features of a sparse direction if no density is given
 _MAX_LDA_FEATURES = 40
 _LDA_POOL = 400  # maximum number of features that discriminants use
-_LDA_SAMPLES = 10_000  # maximum number of samples that they are estimated from
+_LDA_SAMPLES = 10_000  # maximum number of samples that they are estimated from, about
 _ROWS = 64  # samples that are projected side by side
 _LDA_RIDGE = 0.03  # ridge penalty, as a share of the mean variance
 
@@ -140,21 +141,55 @@ def _choose(shares: NDArray, n: int) -> NDArray[np.int64]:
     return chosen
 
 
+def discriminant_counts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many samples of every class discriminants are estimated from, at most.
+
+    Parameters
+    ----------
+    counts : ndarray of int64 of shape (n_classes,)
+        Number of samples of every class.
+
+    Returns
+    -------
+    ndarray of int64
+        The numbers.
+    """
+    most = max(2, _LDA_SAMPLES // max(int((counts > 0).sum()), 1))
+    return np.minimum(counts, most)
+
+
+def discriminant_sample(
+    keys: NDArray[np.uint64], y: NDArray[np.int64], seed: int
+) -> NDArray[np.int64]:
+    """Return the samples that discriminants are estimated from.
+
+    Parameters
+    ----------
+    keys : ndarray of uint64
+        Keys of all samples.
+    y : ndarray of int64
+        Their class numbers.
+    seed : int
+        Seed.
+
+    Returns
+    -------
+    ndarray of int64
+        Numbers of samples, rising.
+    """
+    wanted = discriminant_counts(np.bincount(y))
+    if wanted.sum() == len(y):
+        return np.arange(len(y))
+    return np.flatnonzero(choose_by_class(draw(keys, seed), y, wanted))
+
+
 def _class_moments(
-    X: Any,
-    y: NDArray[np.int64],
-    sample_weight: NDArray,
-    features: NDArray[np.int64],
-    rng: np.random.Generator,
+    X: Any, y: NDArray[np.int64], sample_weight: NDArray, features: NDArray[np.int64]
 ) -> tuple[NDArray, NDArray, NDArray[np.int64]]:
     """Return the class means, the covariance within classes and the class numbers."""
     means, scatter, total = [], np.zeros((len(features), len(features))), 0.0
-    present = np.unique(y)
-    for number in present:
-        members = np.flatnonzero(y == number)
-        most = max(2, _LDA_SAMPLES // len(present))
-        if len(members) > most:
-            members = np.sort(rng.choice(members, most, replace=False))
+    present, starts = np.unique(y[order := np.argsort(y, kind="stable")], return_index=True)
+    for members in np.split(order, starts[1:]):
         part = X[members][:, features]
         part = np.nan_to_num(part.toarray() if sp.issparse(part) else part, nan=0.0)
         part = part.astype(np.float64)
@@ -184,7 +219,12 @@ def _fisher(within: NDArray, step: NDArray) -> NDArray:
 
 
 def find_discriminants(
-    X: Any, y: NDArray[np.int64], sample_weight: NDArray, seed: int, count: int
+    X: Any,
+    y: NDArray[np.int64],
+    sample_weight: NDArray,
+    seed: int,
+    count: int,
+    totals: NDArray | None = None,
 ) -> Any:
     """Return Fisher's discriminants of random groups of classes on random features.
 
@@ -193,7 +233,7 @@ def find_discriminants(
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n_samples, n_features)
-        Scaled data; missing values count as 0.
+        Scaled data, or a sample of it; missing values count as 0.
     y : ndarray of int64
         Class numbers.
     sample_weight : ndarray
@@ -202,6 +242,8 @@ def find_discriminants(
         Seed.
     count : int
         Number of discriminants.
+    totals : ndarray of shape (n_classes,) or None
+        Total weights of the classes in all of the data; None for those of the samples.
 
     Returns
     -------
@@ -214,8 +256,8 @@ def find_discriminants(
     rng = np.random.Generator(np.random.Philox(seed))
     pool = np.sort(rng.choice(d, min(d, _LDA_POOL), replace=False))
     with np.errstate(over="ignore", invalid="ignore"):  # unscaled data; see `_fisher`
-        means, scatter, present = _class_moments(X, y, sample_weight, pool, rng)
-    totals = np.bincount(y, sample_weight)[present]
+        means, scatter, present = _class_moments(X, y, sample_weight, pool)
+    totals = (np.bincount(y, sample_weight) if totals is None else totals)[present]
     most = min(len(pool), _MAX_LDA_FEATURES)
     chosen, values = [], []
     for v in range(count):

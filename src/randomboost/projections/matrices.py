@@ -13,9 +13,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ..preprocessing.merging import row_hashes, sample_keys
 from ..runtime.random_stream import DATA_STREAM, normals
 from .class_codes import class_codes
-from .directions import FAMILIES, Directions, family_weights, find_discriminants
+from .directions import (
+    FAMILIES,
+    Directions,
+    discriminant_sample,
+    family_weights,
+    find_discriminants,
+)
 
 
 @dataclass(frozen=True)
@@ -270,7 +277,9 @@ def make_directions(
     X, y, weight = data
     kind, density = split_kind(kind)
     counts = _direction_counts(kind, n_projections, X.shape[1])
-    lda = find_discriminants(X, y, weight, seed, counts.get("lda", 0))
+    chosen = discriminant_sample(sample_keys(row_hashes(X), y), y, seed)
+    sample = X[chosen], y[chosen], weight[chosen]
+    lda = find_discriminants(*sample, seed, counts.get("lda", 0), np.bincount(y, weight))
     return Directions(seed, X.shape[1], counts, density, lda)
 
 

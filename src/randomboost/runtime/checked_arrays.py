@@ -127,6 +127,14 @@ class Taken:
         need(fine, f"{name!r} has values that are not finite")
         return array
 
+    def single(self, name: str, *shape: int | None) -> NDArray[np.float32]:
+        """Return finite numbers as float32."""
+        array = self.real(name, *shape)
+        with np.errstate(over="ignore"):
+            short = array.astype(np.float32)
+        need(np.isfinite(short).all(), f"{name!r} has numbers that are too large")
+        return short
+
     def real_matrix(self, name: str) -> NDArray:
         """Return finite numbers of any shape."""
         need(name in self._arrays, f"it has no array {name!r}")

@@ -14,10 +14,10 @@ from functools import partial
 from itertools import pairwise
 from queue import SimpleQueue
 from types import TracebackType
-from typing import Any
+from typing import Any, ClassVar
 
 from joblib import cpu_count
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 
 def resolve_threads(n_jobs: int | None) -> int:
@@ -50,13 +50,16 @@ class OneBlasThread:
 
     _lock = threading.Lock()
     _users = 0
-    _limits: Any = None
+    _limits: ClassVar[list[tuple[Any, int]]] = []
 
     def __enter__(self) -> OneBlasThread:
         cls = OneBlasThread
         with cls._lock:
             if cls._users == 0:
-                cls._limits = threadpool_limits(1, user_api="blas")
+                libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+                cls._limits = [(each, each.num_threads) for each in libraries]
+                for library, _ in cls._limits:
+                    _set_threads(library, 1)
             cls._users += 1
         return self
 
@@ -70,7 +73,37 @@ class OneBlasThread:
         with cls._lock:
             cls._users -= 1
             if cls._users == 0:
-                cls._limits.restore_original_limits()
+                for library, n_threads in cls._limits:
+                    _set_threads(library, n_threads)
+
+
+class OutsideForks:
+    """A context during which no other thread forks the process, for long calls of BLAS.
+
+    A child that is forked while a thread is inside BLAS may find its locks taken for ever.
+    """
+
+    _changed = threading.Condition()
+    _inside = 0
+
+    def __enter__(self) -> OutsideForks:
+        with OutsideForks._changed:
+            OutsideForks._inside += 1
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        with OutsideForks._changed:
+            OutsideForks._inside -= 1
+            OutsideForks._changed.notify_all()
+
+
+def _set_threads(library: Any, n_threads: int) -> None:
+    """Set the number of threads of a BLAS library from any thread.
+
+    From version 3.7 on threadpoolctl lets one thread of the process do so and ignores the others;
+    the lock of `OneBlasThread` keeps its users from disturbing each other.
+    """
+    getattr(library, "_real_set_num_threads", library.set_num_threads)(n_threads)
 
 
 class _Worker:
@@ -192,13 +225,28 @@ class ThreadTeam:
             work(0, n_items)
 
 
+def _before_fork() -> None:
+    """Take what no other thread may hold while the process is forked."""
+    OutsideForks._changed.acquire()
+    OutsideForks._changed.wait_for(lambda: OutsideForks._inside == 0)
+    OneBlasThread._lock.acquire()
+
+
 def _after_fork() -> None:
+    OneBlasThread._lock.release()
+    OutsideForks._changed.release()
+
+
+def _after_fork_in_child() -> None:
     """Forget the fits of the parent process, which do not run in the child."""
     if OneBlasThread._users:
-        OneBlasThread._limits.restore_original_limits()
-    OneBlasThread._lock = threading.Lock()
+        for library, n_threads in OneBlasThread._limits:
+            _set_threads(library, n_threads)
     OneBlasThread._users = 0
+    _after_fork()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(
+        before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child
+    )

@@ -101,15 +101,23 @@ class JointSearch:
         The features.
     team : ThreadTeam
         Threads.
+    constant : bool, default=True
+        Whether stumps may be constant; they are where no cut gains a thousandth over that.
     """
 
-    def __init__(self, columns: BinnedColumns, team: ThreadTeam) -> None:
+    def __init__(self, columns: BinnedColumns, team: ThreadTeam, *, constant: bool = True) -> None:
         self._columns = columns
+        self._constant = constant
         self._team = team
         n_cuts = columns.n_bins - 1
         self._first_cut = np.concatenate([[0], np.cumsum(n_cuts)])
         self._sums = np.empty((0, 0))
         self._feature = np.repeat(np.arange(len(n_cuts)), n_cuts)
+
+    @property
+    def has_stumps(self) -> bool:
+        """Whether there is any stump to choose."""
+        return self._constant or len(self._feature) > 0
 
     def edge_sums(self, weights: NDArray) -> NDArray:
         """Return the edge of every cut for each column of weights.
@@ -122,8 +130,8 @@ class JointSearch:
         Returns
         -------
         ndarray of shape (n_cuts + 1, n_columns)
-            ``sum_i c_i h(x_i)`` with h = +1 above the cut; the last row is for h = +1 everywhere.
-            The next call overwrites it.
+            ``sum_i c_i h(x_i)`` with h = +1 above the cut; the last row is for h = +1 everywhere,
+            0 where stumps may not be constant. The next call overwrites it.
         """
         if self._sums.shape[1] != weights.shape[1]:
             self._sums = np.empty((len(self._feature) + 1, weights.shape[1]))
@@ -144,6 +152,8 @@ class JointSearch:
         self._team.run(add, len(self._columns.n_bins), grain=1 + 100_000 // weights.size)
         sums *= -2.0
         sums += weights.sum(axis=0)
+        if not self._constant:
+            sums[-1] = 0.0
         return sums
 
     def cut(self, number: int) -> tuple[int, float]:
@@ -220,4 +230,6 @@ class JointSearch:
         """
         edges = np.abs(edge_sums @ code)
         best = first_of_best(edges)
-        return self.cut(len(edges) - 1 if edges[-1] >= (1.0 - _WORTHWHILE) * edges[best] else best)
+        if self._constant and edges[-1] >= (1.0 - _WORTHWHILE) * edges[best]:
+            best = len(edges) - 1
+        return self.cut(best)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..projections.directions import Directions, project
 from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
-from ..trees.binning import bin_values, find_edges
+from ..trees.binning import bin_values, find_edges, sample_step
 
 _BLOCK_BYTES = 1 << 26  # values of the directions that are binned together
 _TILE = 64  # samples and directions that are transposed together
@@ -56,6 +56,7 @@ class BinnedData:
         m, n_directions = X.shape[0], len(directions)
         self.bins = np.empty((m, n_directions), dtype=np.uint8)
         self.edges = np.empty((n_directions, max_bins - 1)) if edges is None else edges
+        step = sample_step(m)
         together = max(1, _BLOCK_BYTES // (8 * max(m, 1)))
         for first in range(0, n_directions, together):
             last = min(first + together, n_directions)
@@ -71,7 +72,8 @@ class BinnedData:
             ) -> None:
                 for v in range(begin, end):
                     if edges is None:
-                        self.edges[first + v] = find_edges(values[v], max_bins)
+                        missing = bool(np.isnan(values[v]).any())
+                        self.edges[first + v] = find_edges(values[v][::step], max_bins, missing)
                     bin_values(values[v], self.edges[first + v], coded[v])
 
             def copy(begin: int, end: int, coded: NDArray = coded, first: int = first) -> None:

@@ -16,11 +16,13 @@ from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import OUTPUT_STREAM
 from ..search.binned import BinnedColumns
 from ..search.joint import JointSearch
-from ..solvers.corrective import ROUND_TOLERANCE, minimise
+from ..solvers.corrective import LARGEST_WEIGHT, ROUND_TOLERANCE, minimise
+from ..solvers.dual import check_dual, solve_dual
 from ..solvers.risk import PairwiseRisk
 from ..solvers.warm import WarmSolver
 from ..weak_learners import EstimatorLearner, JointLearner, StumpLearner, WLDALearner, small_tree
 from .loop import Trainer, TrainingData
+from .stopwatch import phase
 
 _SLACK = 1e-3  # share of nu by which a constraint may be off
 _MOST_SOLVES = 10  # how often the active set of one round may grow
@@ -54,8 +56,13 @@ class ColumnSettings:
         Iterations of the solver after each round; None for a full solve.
     max_bins : int or None
         Bins of a feature; None for all thresholds.
+    constant_stumps : bool
+        Whether a stump may be constant.
     seed : int
         Seed.
+    last_value : float or None
+        Objective after the rounds to continue from, if any; where it is another one now, as after
+        a change of nu, w is solved for first.
     """
 
     reading: str
@@ -68,7 +75,9 @@ class ColumnSettings:
     solver_options: dict[str, Any]
     iterations_per_round: int | None
     max_bins: int | None
+    constant_stumps: bool
     seed: int
+    last_value: float | None = None
 
 
 class ColumnTrainer(Trainer):
@@ -127,6 +136,18 @@ class ColumnTrainer(Trainer):
         self._exact = self._iterations is None or not self._hypotheses
         self._settled = False
         self._tests, self._next_test = 0, 0
+        if start is not None and settings.last_value != self._objective_value:
+            self._revise()
+
+    def _revise(self) -> None:
+        """Solve for w where it is not the solution, as after a change of nu."""
+        n_rounds, before, exact = len(self._hypotheses), self._objective_value, self._exact
+        weights = self._correct(self._weights, n_rounds, quick=False)
+        if before - self._objective_value > ROUND_TOLERANCE * self._risk.unit(before):
+            self._weights = self._path[-1] = weights
+        else:
+            self._take(self._weights, n_rounds)
+            self._exact = exact
 
     def ensemble(self, n_rounds: int) -> CodedVotes:
         """Return the ensemble as it was after `n_rounds` rounds."""
@@ -142,7 +163,7 @@ class ColumnTrainer(Trainer):
 
     def _make_learner(self, kind: Any, max_bins: int | None, team: ThreadTeam) -> JointLearner:
         columns = BinnedColumns(self._points, team, max_bins)
-        search = JointSearch(columns, team)
+        search = JointSearch(columns, team, constant=self._settings.constant_stumps)
         kind = small_tree() if isinstance(kind, str) and kind == "tree" else kind
         if not isinstance(kind, str):
             learner = EstimatorLearner(self._points, kind)
@@ -185,7 +206,8 @@ class ColumnTrainer(Trainer):
 
     def _correct(self, weights: NDArray, n_rounds: int, *, quick: bool) -> NDArray:
         """Solve for w, a few steps if `quick`; take and return what was found."""
-        weights = self._solve(weights, n_rounds, quick=quick)
+        with phase("weights"):
+            weights = self._solve(weights, n_rounds, quick=quick)
         self._take(weights, n_rounds)
         self._exact = not quick
         return weights
@@ -214,6 +236,8 @@ class ColumnTrainer(Trainer):
 
     def _solve_active(self, start: NDArray, active: NDArray[np.int64], n_rounds: int) -> NDArray:
         """Minimise (logPrimal) over the active entries of w, the others being 0."""
+        if self._settings.solver_options["problem"] == "dual":
+            return self._solve_dual(len(start), active, n_rounds)
 
         def spread(part: NDArray) -> NDArray:
             weights = np.zeros(len(start))
@@ -228,6 +252,27 @@ class ColumnTrainer(Trainer):
         typical, options = self._coding.typical, self._settings.solver_options
         found = minimise(objective, start[active], options, typical=typical, unit=unit)
         return spread(found[0])
+
+    def _solve_dual(self, n_weights: int, active: NDArray[np.int64], n_rounds: int) -> NDArray:
+        """Solve (logDual) over the constraints of the active entries of w; return all of w."""
+        n_samples = self._outputs.shape[1]
+        check_dual(self._risk.loss, len(active) * n_samples * self._n_classes)
+        responses = np.empty((len(active), self._n_classes, n_samples))
+        weights = np.zeros(n_weights)
+        for place, v in enumerate(active):
+            weights[v] = 1.0
+            effective = self._coding.effective(weights, n_rounds)
+            responses[place] = effective.T @ self._outputs[:n_rounds]
+            weights[v] = 0.0
+        weights[active] = solve_dual(
+            self._risk,
+            responses,
+            self._nu,
+            largest=LARGEST_WEIGHT * self._coding.typical,
+            tolerance=self._settings.solver_options["ftol"]
+            * self._risk.unit(self._objective_value),
+        )
+        return weights
 
     def _improve(
         self,

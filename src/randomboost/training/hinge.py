@@ -47,9 +47,9 @@ class HingeTrainer(ColumnTrainer):
         self._wrong[self._own] = False
         self._set_dual(np.broadcast_to(self._share / (k - 1), (k, m)))
         super().__init__(settings, data, start, team)
-        if start is not None:
-            self._solve(start.coefficients, start.n_rounds, quick=False)
-            self._take(start.coefficients, start.n_rounds)
+        if start is not None:  # for the multipliers
+            self._solve(self._weights, start.n_rounds, quick=False)
+            self._take(self._weights, start.n_rounds)
 
     def _set_dual(self, dual: NDArray) -> None:
         self._dual_signed = -np.where(self._wrong, dual, 0.0)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..ensembles.base import Ensemble
+from ..runtime.exact_sums import class_totals
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,11 @@ class TrainingData:
     part_of : int or None
         Number of samples of the whole where these are a part of it: settings that depend on the
         size of the data are those of the whole.
+    keys : ndarray of uint64 or None
+        Numbers of the samples by their content, for random choices; None to make them.
+    rows : object or None
+        What stands for the samples where they are on other machines; X, y and the weights then
+        have a shape only.
     """
 
     X: Any
@@ -45,11 +51,20 @@ class TrainingData:
     val_weight: NDArray | None = None
     part_of: int | None = None
     held: NDArray[np.int64] | None = None
+    keys: NDArray[np.uint64] | None = None
+    rows: Any = None
 
     @property
     def size(self) -> int:
         """Number of samples that settings are chosen for."""
         return self.part_of or len(self.y)
+
+    def class_shares(self) -> NDArray:
+        """Return the total weight of every class, for weights of mean 1."""
+        if self.rows is not None:
+            return self.rows.class_shares()
+        totals = class_totals(self.y, self.sample_weight, self.n_classes)
+        return totals * (len(self.y) / totals.sum())
 
     @property
     def n_validation(self) -> int:
@@ -61,6 +76,8 @@ class TrainingData:
         """Class numbers and weights of the samples whose error is noted after every round."""
         if self.y_val is not None:
             return self.y_val, self.val_weight
+        if self.rows is not None:
+            return self.rows.held_labels()
         return None if self.held is None else (self.y[self.held], self.sample_weight[self.held])
 
 

@@ -17,7 +17,8 @@ from ..runtime.memory import check_memory, memory_budget
 from ..runtime.parallel import ThreadTeam
 from ..search.projected import EXACT_BINS, ProjectedColumns
 from ..search.sorted import SortedColumns
-from ..solvers.corrective import ROUND_TOLERANCE, minimise
+from ..solvers.corrective import LARGEST_WEIGHT, ROUND_TOLERANCE, minimise
+from ..solvers.dual import check_dual, solve_dual
 from ..solvers.matvec import OutputRows
 from ..solvers.risk import PairwiseRisk
 from ..solvers.stagewise import stagewise_weight
@@ -195,6 +196,17 @@ class RankTrainer(Trainer):
         # single precision ends at 1e38, weights of samples need not; a power of 2 costs no bits
         self._unit_of_weights = 2.0 ** max(0.0, np.floor(np.log2(np.abs(self._signed).max() + 1.0)))
         self._perfect = bool(self._hypotheses) and not self._total and self._orders_all_pairs()
+        if self._total and self._hypotheses:
+            self._revise()
+
+    def _revise(self) -> None:
+        """Solve for all weights where they are not the solution, as after a change of nu."""
+        before = self._loss + self._nu * float(self._weights.sum())
+        weights = self._solve(self._weights)
+        if before - self._objective(weights)[0] > ROUND_TOLERANCE * self._unit():
+            self._weights = self._path[-1] = weights
+            self._rescore(weights)
+            self._loss, self._signed = self._risk.evaluate(self._scores, self._team)
 
     def ensemble(self, n_rounds: int) -> ProjectedLearners:
         """Return the ensemble as it was after `n_rounds` rounds."""
@@ -253,10 +265,18 @@ class RankTrainer(Trainer):
             )
 
     def _solve(self, weights: NDArray) -> NDArray:
-        """Minimise (rankPrimal) or (App2) over all weights."""
-        return minimise(self._objective, weights, self._settings.solver_options, unit=self._unit())[
-            0
-        ]
+        """Minimise (rankPrimal) or (App2) over all weights, or solve (rankDual) or (AppDual2)."""
+        options = self._settings.solver_options
+        if options["problem"] == "dual":
+            check_dual(self._risk.loss, len(weights) * self._scores.size)
+            return solve_dual(
+                self._risk,
+                self._outputs.matrix().reshape(-1, *self._scores.shape).astype(np.float64),
+                self._nu,
+                largest=LARGEST_WEIGHT,
+                tolerance=options["ftol"] * self._unit(),
+            )
+        return minimise(self._objective, weights, options, unit=self._unit())[0]
 
     def _unit(self) -> float:
         """Return the size against which changes of the loss are judged, also where it is 0."""

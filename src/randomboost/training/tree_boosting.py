@@ -12,17 +12,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..ensembles.landmark_scores import LandmarkScores
+from ..ensembles.landmark_trees import LandmarkTrees, apart, together
 from ..ensembles.sparse_trees import SparseTrees
-from ..runtime.memory import check_memory
 from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import scrambled
 from ..trees.sketching import n_planes
 from ..trees.sparse_scores import make_prior
 from .binned_data import BinnedData
+from .landmark_ridge import START_SAMPLES
 from .loop import Trainer, TrainingData
+from .scored_samples import ScoredSamples
 from .temperature import find_scale
+from .training_rows import LocalRows
 from .tree_directions import choose_directions, family_bounds
-from .tree_member import Member, ScoredSamples
+from .tree_member import Member
 from .tree_settings import SketchSettings
 
 _APART = 20_000  # samples below which members are trained side by side, with a thread each
@@ -39,7 +43,7 @@ class SketchTrainer(Trainer):
         The settings.
     data : TrainingData
         The data.
-    start : SparseTrees or None
+    ensemble : SparseTrees, LandmarkTrees or None
         Rounds to continue from.
     team : ThreadTeam
         Threads; they do not change a model.
@@ -49,70 +53,68 @@ class SketchTrainer(Trainer):
         self,
         settings: SketchSettings,
         data: TrainingData,
-        start: SparseTrees | None,
+        ensemble: SparseTrees | LandmarkTrees | None,
         team: ThreadTeam,
     ) -> None:
+        known, start = (None, None) if ensemble is None else apart(ensemble)
+        rows = LocalRows(data, team) if data.rows is None else data.rows
         if start is not None:
             settings = replace(settings, n_members=start.n_members)
         self._settings, self._team, self._given = settings, team, data
-        m, n_classes, n_members = len(data.y), data.n_classes, settings.n_members
+        m, n_classes, n_members = rows.shape[0], data.n_classes, settings.n_members
         seeds = [_member_seed(settings.seed, member) for member in range(n_members)]
-        parts = [_rows(data, member) for member in range(n_members)]
         if start is None:
-            self._directions = choose_directions(settings, data, seeds, parts)
+            self._directions = choose_directions(settings, rows, seeds)
         else:
             self._directions = start.directions
         n_directions, n_sketches = len(self._directions), min(settings.n_sketches, n_classes)
         each = 64 * n_planes(n_sketches) + 8 * min(n_classes, 4 * settings.leaf_classes)
-        check_memory(
-            m * (n_directions + n_members * each),
+        compared = 16 * min(m, START_SAMPLES) * settings.n_landmarks
+        rows.need_memory(
+            m * (n_directions + n_members * each) + compared,
             f"{n_directions:,} directions and the scores of {m:,} samples",
-            "use fewer samples, a smaller n_projections or a smaller leaf_classes",
         )
         self.note = (
             f"trees of at most {settings.max_leaves} leaves on {n_directions:,} directions, "
             f"{n_sketches} sketches of {n_classes:,} gradients"
         )
-        weight = data.sample_weight / data.sample_weight.mean()
-        totals = np.bincount(data.y, weight, n_classes)
+        totals = rows.class_shares()
         prior = np.log(np.maximum(totals, 0.5) / totals.sum())
         self._prior = make_prior(prior if start is None else start.prior)
-        binned = BinnedData(data.X, self._directions, settings.max_bins, team)
-        self._held: ScoredSamples | None = None
-        if data.held is not None:
-            held = data.held
-            self._held = ScoredSamples(binned.bins[held], data.y[held], weight[held], self._prior)
+        self._start: LandmarkScores | None = known
+        n_landmarks = settings.n_landmarks if start is None else 0
+        if known is not None:
+            n_landmarks = len(known.landmarks)
+        if n_landmarks:
+            self._start = rows.start(n_landmarks, settings.seed, known)
+        edges = rows.bin(self._directions, settings.max_bins)
+        self._held: ScoredSamples | None = rows.held(self._prior)
         self._apart = n_members > 1 and m < _APART
+        each_team = ThreadTeam(1) if self._apart else team
         self._members = [
             Member(
                 replace(settings, seed=seed),
-                binned.bins[part],
-                binned.edges,
-                data.y[part],
-                weight[part],
-                self._prior,
+                rows.member(number, self._prior, n_sketches, each_team),
+                n_classes,
+                edges,
                 family_bounds(self._directions, number, n_members),
                 self._directions.weights,
                 self._held if number == 0 else None,
-                ThreadTeam(1) if self._apart else team,
+                each_team,
             )
-            for number, (seed, part) in enumerate(zip(seeds, parts, strict=True))
+            for number, seed in enumerate(seeds)
         ]
         self._val: ScoredSamples | None = None
         if data.y_val is not None:
-            edges = binned.edges
             bins = BinnedData(data.X_val, self._directions, settings.max_bins, team, edges).bins
-            self._val = ScoredSamples(bins, data.y_val, data.val_weight, self._prior)
+            begin = None if self._start is None else self._start.scores(data.X_val, team).T
+            self._val = ScoredSamples(bins, data.y_val, data.val_weight, self._prior, begin)
         if start is not None:
-            self._go_on_from(start, data)
-
-    def _go_on_from(self, start: SparseTrees, data: TrainingData) -> None:
-        """Take over the trees of a model, as if they had been grown here."""
-        X_held = None if data.held is None else data.X[data.held]
-        for number, member in enumerate(self._members):
-            member.go_on_from(start.member(number), data.X[_rows(data, number)], X_held)
-        if self._val is not None:
-            start.add_to(self._val.scores, data.X_val, self._team)
+            for number, member in enumerate(self._members):
+                member.go_on_from(start.member(number))
+            rows.go_on_from(start, [member.rows for member in self._members], self._held)
+            if self._val is not None:
+                start.add_to(self._val.scores, data.X_val, self._team)
 
     def step(self) -> dict[str, float] | str:
         """Run one round; return its loss and gain, or why there is no further round."""
@@ -134,20 +136,21 @@ class SketchTrainer(Trainer):
                 member.add_last(self._val, 1.0 / len(noted), self._team)
         return {name: float(np.mean([each[name] for each in noted])) for name in ("loss", "gain")}
 
-    def ensemble(self, n_rounds: int) -> SparseTrees:
+    def ensemble(self, n_rounds: int) -> SparseTrees | LandmarkTrees:
         """Return the ensemble as it was after `n_rounds` rounds."""
         members = self._members
         share = np.float32(1.0 / len(members))
         trees = [each.trees[t].scaled(share) for t in range(n_rounds) for each in members]
         whole = all(len(each.trees) == n_rounds for each in members)
         state = np.array([each.state for each in members])
-        return SparseTrees.pack(
+        packed = SparseTrees.pack(
             self._directions,
             trees,
             self._prior.scores,
             state if whole else 0 * state,
             len(members),
         )
+        return together(self._start, packed)
 
     @property
     def _checked(self) -> ScoredSamples | None:
@@ -186,10 +189,3 @@ def _member_seed(seed: int, member: int) -> int:
     if member == 0:
         return seed
     return int(scrambled(np.uint64((seed + 0xD1B54A32D192ED03 * member) % 2**64))) >> 1
-
-
-def _rows(data: TrainingData, member: int) -> NDArray[np.int64] | slice:
-    """Return the samples that a member learns from."""
-    if member or data.held is None:
-        return slice(None)
-    return np.setdiff1d(np.arange(len(data.y)), data.held)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..projections.directions import Directions, find_discriminants
+from ..projections.directions import Directions
 from ..projections.matrices import split_kind
-from .loop import TrainingData
 from .tree_settings import SketchSettings
 
 _SHARES = {"sparse": 0.55, "gaussian": 0.18, "lda": 0.27}  # of the directions beside the features
@@ -47,39 +47,29 @@ def direction_counts(settings: SketchSettings, n_samples: int, n_features: int) 
     return counts
 
 
-def choose_directions(
-    settings: SketchSettings,
-    data: TrainingData,
-    seeds: Sequence[int],
-    parts: Sequence[NDArray[np.int64] | slice],
-) -> Directions:
+def choose_directions(settings: SketchSettings, rows: Any, seeds: Sequence[int]) -> Directions:
     """Return the directions that the trees choose from.
 
     Parameters
     ----------
     settings : SketchSettings
         The settings.
-    data : TrainingData
-        The data; discriminants are made from it.
+    rows : LocalRows
+        The samples, or what stands for them; discriminants are made from them.
     seeds : sequence of int
         Seeds of the members.
-    parts : sequence of (ndarray or slice)
-        The samples of each member.
 
     Returns
     -------
     Directions
         Every feature by itself, and mixtures of features.
     """
-    counts = direction_counts(settings, *data.X.shape)
+    counts = direction_counts(settings, *rows.shape)
     each = counts.get("lda", 0) // len(seeds)
-    found = [
-        find_discriminants(data.X[part], data.y[part], data.sample_weight[part], seed, each)
-        for seed, part in zip(seeds, parts, strict=True)
-    ]
+    found = [rows.discriminants(member, seed, each) for member, seed in enumerate(seeds)]
     lda = sp.csr_array(sp.vstack(found, format="csr"))
     density = split_kind(settings.projection)[1]
-    return Directions(settings.seed, data.X.shape[1], counts, density, lda)
+    return Directions(settings.seed, rows.shape[1], counts, density, lda)
 
 
 def family_bounds(directions: Directions, member: int, n_members: int) -> NDArray[np.int64]:

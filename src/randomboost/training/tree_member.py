@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,11 @@ from ..ensembles.sparse_tree import SparseTree
 from ..ensembles.sparse_trees import SparseTrees
 from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import scrambled
-from ..trees.growth import SketchedTree, SketchRules, grow_sketched_tree
-from ..trees.leaves import LeafRules, Leaves, find_leaves, make_leaves
-from ..trees.sketching import Sketches, n_planes, pack_sketches, sketch, sketch_matrix
-from ..trees.sparse_scores import DENSE, Prior, SparseScores, cross_entropy
-from ..trees.splitting import WORDS
-from .temperature import tempered_loss
+from ..trees.growth import SketchedTree, SketchRules
+from ..trees.leaves import LeafRules, Leaves
+from ..trees.sketching import LOSS_UNITS, find_units, sketch_matrix
+from .member_rows import Growth, RoundSums
+from .scored_samples import ScoredSamples
 from .tree_settings import SketchSettings
 
 _FLOOR = 0.05  # part of a family's share that does not depend on what its trees gained
@@ -26,78 +25,6 @@ _SETTLED = 1e-7  # mean loss at which nothing is left to learn
 _LEAST_DRAWN = 4  # directions that are drawn at a node, where there are as many
 
 
-def leaf_places(bins: NDArray, grown: SketchedTree, team: ThreadTeam) -> NDArray[np.int32]:
-    """Return the leaf of every sample; leaves are numbered in the order of the nodes.
-
-    Parameters
-    ----------
-    bins : ndarray of uint8 of shape (n_samples, n_directions)
-        The samples.
-    grown : SketchedTree
-        The tree.
-    team : ThreadTeam
-        Threads.
-
-    Returns
-    -------
-    ndarray of int32 of shape (n_samples,)
-        Numbers of leaves.
-    """
-    numbers = np.cumsum(grown.columns < 0) - 1
-    leaves = np.empty(len(bins), dtype=np.int32)
-
-    def work(first: int, last: int) -> None:
-        find_leaves(bins, grown.columns, grown.cuts, grown.left, numbers, leaves, first, last)
-
-    team.run(work, len(bins), grain=512)
-    return leaves
-
-
-class ScoredSamples:
-    """Samples that trees do not learn from, and their scores so far.
-
-    Parameters
-    ----------
-    bins : ndarray of uint8 of shape (n_samples, n_directions)
-        The samples.
-    y : ndarray of int64
-        Their class numbers.
-    weight : ndarray or None
-        Their weights.
-    prior : Prior
-        Scores before the first tree.
-    """
-
-    def __init__(
-        self, bins: NDArray, y: NDArray[np.int64], weight: NDArray | None, prior: Prior
-    ) -> None:
-        self._bins = bins
-        self.y = np.ascontiguousarray(y, dtype=np.int64)
-        self.weight = np.ones(len(y)) if weight is None else weight
-        self.scores = SparseScores(prior, len(y))
-        self._scale = 1.0
-
-    def add(self, grown: SketchedTree, vectors: Leaves, share: float, team: ThreadTeam) -> None:
-        """Add a tree, or a share of it, to the scores."""
-        places = leaf_places(self._bins, grown, team)
-        values = vectors.values * np.float32(share)
-        self.scores.add(places, vectors.starts, vectors.classes, values, team)
-
-    def loss(self, team: ThreadTeam) -> float:
-        """Return the mean cross-entropy."""
-        return cross_entropy(self.scores, self.y, self.weight, team)
-
-    def tempered_loss(self, team: ThreadTeam) -> float:
-        """Return the mean cross-entropy after a correction of the temperature.
-
-        Where there are many classes, it is left out.
-        """
-        if len(self.scores.prior.scores) > DENSE:
-            return self.loss(team)
-        loss, self._scale = tempered_loss(self.scores.values, self.y, self.weight, self._scale)
-        return loss
-
-
 class Member:
     """A sequence of trees, each fitted to the gradients that the ones before it leave.
 
@@ -105,16 +32,12 @@ class Member:
     ----------
     settings : SketchSettings
         The settings; its seed is that of this member.
-    bins : ndarray of uint8 of shape (n_samples, n_directions)
-        The samples that it learns from.
+    rows : MemberRows
+        The samples that it learns from, or what stands for them where they are elsewhere.
+    n_classes : int
+        Number of classes.
     edges : ndarray of shape (n_directions, n_bins - 1)
         The edges of the bins.
-    y : ndarray of int64
-        Class numbers.
-    weight : ndarray
-        Weights.
-    prior : Prior
-        Scores before the first tree.
     bounds : ndarray of int64 of shape (n_families, 2)
         The directions of every family that it may use.
     weights : ndarray of shape (n_families,)
@@ -128,35 +51,25 @@ class Member:
     def __init__(
         self,
         settings: SketchSettings,
-        bins: NDArray[np.uint8],
+        rows: Any,
+        n_classes: int,
         edges: NDArray,
-        y: NDArray[np.int64],
-        weight: NDArray,
-        prior: Prior,
         bounds: NDArray[np.int64],
         weights: NDArray,
         held: ScoredSamples | None,
         team: ThreadTeam,
     ) -> None:
-        self._settings, self._team = settings, team
-        self._bins, self._edges = bins, edges
-        self._y = np.ascontiguousarray(y, dtype=np.int64)
-        self._weight = (weight / weight.mean()).astype(np.float32)
-        self._prior, self._bounds, self._weights, self._held = prior, bounds, weights, held
-        self._scores = SparseScores(prior, len(y))
-        self._planes = n_planes(min(settings.n_sketches, len(prior.scores)))
-        self._words = np.empty(2 * self._planes * len(y) * WORDS, dtype=np.int64)
+        self._settings, self._team, self._edges = settings, team, edges
+        self.rows, self._n_classes = rows, n_classes
+        self._bounds, self._weights, self._held = bounds, weights, held
         self.trees: list[SparseTree] = []
         self._last: tuple[SketchedTree, Leaves] | None = None
         self._take_state(np.zeros((5, len(weights))))
 
-    def go_on_from(self, start: SparseTrees, X: NDArray, X_held: NDArray | None) -> None:
+    def go_on_from(self, start: SparseTrees) -> None:
         """Take over the trees of a model, as if they had been grown here."""
         self._take_state(start.state[0])
         self.trees = start.trees()
-        start.add_to(self._scores, X, self._team)
-        if self._held is not None:
-            start.add_to(self._held.scores, X_held, self._team)
 
     @property
     def state(self) -> NDArray:
@@ -170,14 +83,6 @@ class Member:
         """Add a share of the last tree to the scores of other samples."""
         assert self._last is not None
         samples.add(*self._last, share, team)
-
-    def _draw_rows(self, key: int) -> NDArray[np.uint32]:
-        """Return the samples that a tree is grown on."""
-        if self._settings.subsample >= 1.0:
-            return np.arange(len(self._y), dtype=np.uint32)
-        shares = np.random.Generator(np.random.Philox(key)).random(len(self._y), dtype=np.float32)
-        taken = shares < max(self._settings.subsample, np.nextafter(shares.min(), np.float32(1)))
-        return np.flatnonzero(taken).astype(np.uint32)
 
     def _family(self) -> int:
         """Return the family of directions whose turn it is."""
@@ -202,19 +107,15 @@ class Member:
         self._earned[family] = _MEMORY * self._earned[family] + more
         self._tries[family] = _MEMORY * self._tries[family] + 1
 
-    def _grow(
-        self, sketches: Sketches, rows: NDArray[np.uint32], family: int | None, key: int
-    ) -> tuple[SketchedTree, float]:
-        """Return a tree grown on some samples, and what a unit of its gains stands for.
+    def _grow(self, sums: RoundSums, family: int | None, key: int) -> tuple[SketchedTree, float]:
+        """Return a tree grown on the samples taken, and what a unit of its gains stands for.
 
         It looks at directions drawn from a family, or at all directions where that is None.
         """
         settings = self._settings
-        shape = 2, self._planes, len(rows), WORDS
-        words = self._words[: math.prod(shape)].reshape(shape)
-        unit_g, unit_h = pack_sketches(sketches, rows, words[0], self._team)
+        units = find_units(sums.sizes)
         if family is None:
-            bounds = np.array([0, self._bins.shape[1]])
+            bounds = np.array([0, len(self._edges)])
             n_drawn = int(bounds[1])
         else:
             bounds = self._bounds[family]
@@ -224,34 +125,31 @@ class Member:
             settings.max_leaves,
             settings.max_depth,
             settings.min_samples_leaf,
-            settings.ridge / unit_h,
+            settings.ridge / units[1],
             settings.max_bins,
         )
-        pair = np.stack([rows, rows])
-        grown = grow_sketched_tree(self._bins, pair, words, rules, bounds, n_drawn, key, self._team)
-        return grown, unit_g**2 / unit_h
+        grown = self.rows.grow(Growth(units, bounds, n_drawn, rules, key))
+        return grown, units[0] ** 2 / units[1]
 
     def step(self) -> dict[str, float] | str:
         """Grow a tree; return the loss before it and its gain, or why there is no further one."""
-        settings, team, m = self._settings, self._team, len(self._y)
-        n_classes = len(self._prior.scores)
+        settings, n_classes, m = self._settings, self._n_classes, len(self.rows)
         salt = 0x9E3779B97F4A7C15 * (len(self.trees) + 1)
         key = int(scrambled(np.uint64((settings.seed + salt) % 2**64)))
         matrix = sketch_matrix(key, n_classes, min(settings.n_sketches, n_classes))
-        sketches = sketch(self._scores, self._y, self._weight, matrix, team)
-        loss = float(sketches.losses.mean(dtype=np.float64))
+        sums = self.rows.sketch(matrix, key, settings.subsample)
+        if not sums.n_taken:
+            sums = self.rows.take_all()
+        loss = sums.loss / LOSS_UNITS / m
         if loss < _SETTLED:
             return "all samples are fitted"
-        rows, family = self._draw_rows(key), self._family()
-        grown, unit = self._grow(sketches, rows, family, key)
+        family = self._family()
+        grown, unit = self._grow(sums, family, key)
         if len(grown.columns) == 1:  # samples or directions that were not drawn may do
-            rows = np.arange(m, dtype=np.uint32)
-            grown, unit = self._grow(sketches, rows, None, key)
+            sums = self.rows.take_all()
+            grown, unit = self._grow(sums, None, key)
         if len(grown.columns) == 1:
             return "no tree separates any two samples"
-        places = leaf_places(self._bins, grown, team)
-        taken = np.zeros(m, dtype=np.bool_)
-        taken[rows] = True
         rules = LeafRules(
             settings.ridge,
             settings.learning_rate,
@@ -259,18 +157,15 @@ class Member:
             settings.least_share,
             settings.largest_step,
         )
-        vectors, gains = make_leaves(
-            self._scores, sketches.normalisers, self._y, self._weight, places, taken,
-            int((grown.columns < 0).sum()), rules, team,
-        )  # fmt: skip
+        vectors, gains = self.rows.make_leaves(grown, rules)
         gain = float(grown.gains.sum()) * unit
         known = other = gain / m / loss  # where the tree was grown on all samples
-        if len(rows) < m:
-            known, other = gains / (len(rows), m - len(rows)) / loss
+        if sums.n_taken < m:
+            known, other = gains / (sums.n_taken, m - sums.n_taken) / loss
         self._credit(family, known, other)
-        self._scores.add(places, vectors.starts, vectors.classes, vectors.values, team)
+        self.rows.add(vectors)
         if self._held is not None:
-            self._held.add(grown, vectors, 1.0, team)
+            self._held.add(grown, vectors, 1.0, self._team)
         self._last = grown, vectors
         self.trees.append(self._as_tree(grown, vectors, unit))
         return {"loss": loss, "gain": gain}

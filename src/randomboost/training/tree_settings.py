@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-_SMALL, _LARGE, _HUGE = 4000, 10_000, 50_000  # samples
+from ..trees.sparse_scores import DENSE
+
+_SMALL, _LARGE, _HUGE, _HUGE_IF_WIDE = 4000, 10_000, 50_000, 200_000  # samples
+_LANDMARKS = 600, 1500  # fewest and most
 _FEW_CLASSES, _SOME_CLASSES, _MANY_CLASSES, _MANY_FEATURES = 12, 64, 400, 64
 
 
@@ -49,6 +52,8 @@ class SketchSettings:
         How strongly families of directions that gain more are preferred.
     n_members : int
         Number of ensembles, a power of two, whose scores are averaged: one tree of each a round.
+    n_landmarks : int
+        Number of landmarks whose scores boosting starts from; 0 for none.
     """
 
     n_rounds: int = 100
@@ -70,10 +75,16 @@ class SketchSettings:
     seed: int = 0
     focus: float = 12.0
     n_members: int = 1
+    n_landmarks: int = 0
 
     @classmethod
     def choose(
-        cls, n_samples: int, n_features: int, n_classes: int, effort: str = "default"
+        cls,
+        n_samples: int,
+        n_features: int,
+        n_classes: int,
+        effort: str = "default",
+        n_landmarks: int | None = None,
     ) -> SketchSettings:
         """Return settings for data of a given size.
 
@@ -83,6 +94,8 @@ class SketchSettings:
             Size of the training data.
         effort : {"fast", "default", "best"}
             How much time may be spent.
+        n_landmarks : int or None
+            Number of landmarks; None to choose it.
 
         Returns
         -------
@@ -91,7 +104,8 @@ class SketchSettings:
         """
         leaves = max(n_samples // 40, min(3 * n_classes, n_samples // 16))
         small, large = n_samples < _SMALL, n_samples >= _LARGE
-        many, huge = n_classes > _MANY_CLASSES, n_samples >= _HUGE
+        many, wide = n_classes > _MANY_CLASSES, n_features > _MANY_FEATURES
+        huge = n_samples >= (_HUGE_IF_WIDE if wide else _HUGE)
         n_rounds, learning_rate, n_members = 100, 0.16, 4
         if large and (many or n_classes > _SOME_CLASSES or huge):
             # the more samples, the fewer and larger steps
@@ -101,6 +115,10 @@ class SketchSettings:
                 n_rounds, learning_rate = 160, 0.09
         elif large:
             n_rounds, learning_rate, n_members = 100, 0.15, 2
+        if n_landmarks is None:
+            n_landmarks = _choose_landmarks(n_samples, n_classes, effort)
+        if n_landmarks and not large:  # they leave less for the trees to learn
+            leaves, learning_rate = leaves // 2, 0.14
         if effort == "fast":
             n_rounds, learning_rate = n_rounds // 2, 1.5 * learning_rate
             n_members = max(1, n_members // 2)
@@ -110,7 +128,7 @@ class SketchSettings:
         return cls(
             n_rounds=n_rounds,
             learning_rate=learning_rate,
-            max_leaves=min(max(leaves, 24), 1024),
+            max_leaves=min(max(leaves, 12 if n_landmarks else 24), 1024),
             min_samples_leaf=10 if many else min(3, 1 + n_samples // 25) if small else 1,
             ridge=0.1 if many else 0.3,
             subsample=0.9 if many else 0.7 if small else 0.8,
@@ -118,7 +136,17 @@ class SketchSettings:
             max_drawn=min(max(n_features // 2, 16), 64) if large else 16,
             n_sketches=30 if many else 6 if huge and n_classes <= _FEW_CLASSES else 14,
             leaf_classes=16 if many else 32,
-            max_bins=64 if small or n_features > _MANY_FEATURES else 255 if large else 128,
+            max_bins=64 if small or wide else 255 if large else 128,
             focus=12.0 if small else 24.0,
             n_members=n_members,
+            n_landmarks=n_landmarks,
         )
+
+
+def _choose_landmarks(n_samples: int, n_classes: int, effort: str) -> int:
+    """Return the number of landmarks."""
+    if n_classes > DENSE:
+        return 0
+    fewest, most = _LANDMARKS
+    chosen = fewest if n_samples >= _HUGE else min(max(n_samples // 8, fewest), most)
+    return {"fast": chosen // 2, "default": chosen, "best": 2 * chosen}[effort]

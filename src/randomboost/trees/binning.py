@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..runtime.compiling import kernel
 
 _SAMPLE = 2048  # values that determine the edges
+_SPARE = 4  # times as many samples are looked at, since values may be missing
 _TOGETHER = 256  # values that are binned side by side
 
 
@@ -53,7 +54,23 @@ def _cut(ordered: NDArray, max_bins: int, edges: NDArray) -> int:
     return n
 
 
-def find_edges(values: NDArray, max_bins: int) -> NDArray:
+def sample_step(n_samples: int) -> int:
+    """Return the distance between the samples that determine the edges.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of samples.
+
+    Returns
+    -------
+    int
+        At least 1.
+    """
+    return max(1, n_samples // (_SPARE * _SAMPLE))
+
+
+def find_edges(values: NDArray, max_bins: int, missing: bool) -> NDArray:
     """Return rising edges that cut values into at most `max_bins` bins of about equal size.
 
     Parameters
@@ -62,6 +79,8 @@ def find_edges(values: NDArray, max_bins: int) -> NDArray:
         The values, NaN where missing.
     max_bins : int
         Maximum number of bins, including that of missing values.
+    missing : bool
+        Whether missing values have a bin of their own.
 
     Returns
     -------
@@ -69,10 +88,9 @@ def find_edges(values: NDArray, max_bins: int) -> NDArray:
         Edges; a value above exactly b of them is in bin b. With fewer bins the last edges are
         infinite.
     """
-    missing = np.isnan(values)
-    head = []
-    if missing.any():
-        values, head = values[~missing], [-np.inf]
+    head = [-np.inf] if missing else []
+    if missing:
+        values = values[~np.isnan(values)]
     if len(values) > _SAMPLE:
         values = values[:: len(values) // _SAMPLE]
     found = np.empty(max_bins - len(head), dtype=values.dtype)

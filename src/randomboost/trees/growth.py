@@ -27,11 +27,11 @@ from .splitting import (
     upper_half,
 )
 
-_COLUMN, _CUT, _CHILD, _BEGIN, _MIDDLE, _END, _DEPTH = 0, 1, 2, 3, 4, 5, 6
+COLUMN, CUT, CHILD, BEGIN, MIDDLE, END, DEPTH = 0, 1, 2, 3, 4, 5, 6
 _PLACES = 7  # columns of a table of nodes
-_NONE = -1
+NONE = -1
 _ALONE = 150_000  # samples times drawn directions below which one thread grows the tree
-_PIECE = TOGETHER  # directions of a node that are one piece of work
+PIECE = TOGETHER  # directions of a node that are one piece of work
 _SPLIT_COST = 400  # what a search costs beside its samples, in samples times directions
 _LEFT_SALT, _RIGHT_SALT = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03)
 
@@ -55,11 +55,11 @@ def _search_pieces(
         if last > piece:
             place = first_node + node
             draw_directions(keys[place], directions, n_drawn, drawn)
-            side = nodes[place, _DEPTH] & 1
-            begin = (piece - work[node]) * _PIECE
-            end = min((last - work[node]) * _PIECE, n_drawn)
+            side = nodes[place, DEPTH] & 1
+            begin = (piece - work[node]) * PIECE
+            end = min((last - work[node]) * PIECE, n_drawn)
             search_cuts(
-                bins, rows[side], words[side], nodes[place, _BEGIN], nodes[place, _END],
+                bins, rows[side], words[side], nodes[place, BEGIN], nodes[place, END],
                 totals[place], drawn[begin:end], rules, room, results[node],
             )  # fmt: skip
             piece = last
@@ -69,12 +69,12 @@ def _search_pieces(
 @kernel
 def _part_node(bins: NDArray, rows: NDArray, words: NDArray, node: NDArray) -> None:
     """Move the samples of a node to its children, into the other half of the memory."""
-    side = node[_DEPTH] & 1
-    cut = np.uint8(node[_CUT])
-    column = np.uint64(node[_COLUMN])
-    low, high = np.uint64(node[_BEGIN]), np.uint64(node[_MIDDLE])
+    side = node[DEPTH] & 1
+    cut = np.uint8(node[CUT])
+    column = np.uint64(node[COLUMN])
+    low, high = np.uint64(node[BEGIN]), np.uint64(node[MIDDLE])
     source, target = rows[side], rows[1 - side]
-    for p in range(np.uint64(node[_BEGIN]), np.uint64(node[_END])):
+    for p in range(np.uint64(node[BEGIN]), np.uint64(node[END])):
         row = source[p]
         right = np.uint64(bins[np.uint64(row), column] > cut)
         to = high if right else low
@@ -91,7 +91,7 @@ def _part_node(bins: NDArray, rows: NDArray, words: NDArray, node: NDArray) -> N
 
 
 @kernel
-def _sum_up(words: NDArray, begin: int, end: int, totals: NDArray) -> None:
+def sum_up(words: NDArray, begin: int, end: int, totals: NDArray) -> None:
     """Totals of the words of some samples."""
     for plane in range(len(totals)):
         for j in range(WORDS):
@@ -102,7 +102,20 @@ def _sum_up(words: NDArray, begin: int, end: int, totals: NDArray) -> None:
 
 
 @kernel
-def _part_nodes(
+def make_children(nodes: NDArray, keys: NDArray, node: int, child: int) -> None:
+    """Fill in what is known of the two children of a node."""
+    for which in range(2):
+        nodes[child + which, BEGIN] = nodes[node, MIDDLE if which else BEGIN]
+        nodes[child + which, END] = nodes[node, END if which else MIDDLE]
+        nodes[child + which, DEPTH] = nodes[node, DEPTH] + 1
+        nodes[child + which, CHILD] = NONE
+        nodes[child + which, COLUMN] = NONE
+        keys[child + which] = scrambled(keys[node] + (_RIGHT_SALT if which else _LEFT_SALT))
+    nodes[node, CHILD] = child
+
+
+@kernel
+def part_nodes(
     bins: NDArray, rows: NDArray, words: NDArray, nodes: NDArray, keys: NDArray, totals: NDArray,
     chosen: NDArray, n_before: int, first: int, last: int,
 ) -> None:  # fmt: skip
@@ -111,33 +124,26 @@ def _part_nodes(
         node = chosen[e]
         _part_node(bins, rows, words, nodes[node])
         child = n_before + 2 * e
-        side = (nodes[node, _DEPTH] & 1) ^ 1
-        smaller = (
-            nodes[node, _MIDDLE] - nodes[node, _BEGIN] > nodes[node, _END] - nodes[node, _MIDDLE]
-        )
-        for which in range(2):
-            nodes[child + which, _BEGIN] = nodes[node, _MIDDLE if which else _BEGIN]
-            nodes[child + which, _END] = nodes[node, _END if which else _MIDDLE]
-            nodes[child + which, _DEPTH] = nodes[node, _DEPTH] + 1
-            nodes[child + which, _CHILD] = _NONE
-            nodes[child + which, _COLUMN] = _NONE
-            keys[child + which] = scrambled(keys[node] + (_RIGHT_SALT if which else _LEFT_SALT))
+        side = (nodes[node, DEPTH] & 1) ^ 1
+        smaller = nodes[node, MIDDLE] - nodes[node, BEGIN] > nodes[node, END] - nodes[node, MIDDLE]
+        make_children(nodes, keys, node, child)
         few = child + (1 if smaller else 0)
-        _sum_up(words[side], nodes[few, _BEGIN], nodes[few, _END], totals[few])
+        sum_up(words[side], nodes[few, BEGIN], nodes[few, END], totals[few])
         other = child + (0 if smaller else 1)
         for plane in range(totals.shape[1]):
             for j in range(WORDS):
                 totals[other, plane, j] = totals[node, plane, j] - totals[few, plane, j]
-        nodes[node, _CHILD] = child
 
 
 @kernel
-def _choose(nodes: NDArray, gains: NDArray, n_nodes: int, max_leaves: int, chosen: NDArray) -> int:
+def choose_nodes(
+    nodes: NDArray, gains: NDArray, n_nodes: int, max_leaves: int, chosen: NDArray
+) -> int:
     """Choose the leaves to split next, the better half; return how many."""
     n_open = 0
     candidates = np.empty(n_nodes, np.int64)
     for node in range(n_nodes):
-        if nodes[node, _CHILD] == _NONE and gains[node] > 0.0:
+        if nodes[node, CHILD] == NONE and gains[node] > 0.0:
             candidates[n_open] = node
             n_open += 1
     n = min((n_open + 1) // 2, max_leaves - (n_nodes + 1) // 2)
@@ -151,7 +157,7 @@ def _choose(nodes: NDArray, gains: NDArray, n_nodes: int, max_leaves: int, chose
 
 
 @kernel
-def _note_results(
+def note_results(
     nodes: NDArray, gains: NDArray, totals: NDArray, results: NDArray, first: int, last: int,
     rules: NDArray,
 ) -> None:  # fmt: skip
@@ -170,25 +176,22 @@ def _note_results(
         gains[node] = 0.0
         if best[1] >= 0 and best[0] > before * (1.0 + 1e-9):
             gains[node] = best[0] - before
-            nodes[node, _COLUMN] = np.int64(best[1])
-            nodes[node, _CUT] = np.int64(best[2])
-            nodes[node, _MIDDLE] = nodes[node, _BEGIN] + np.int64(best[3])
+            nodes[node, COLUMN] = np.int64(best[1])
+            nodes[node, CUT] = np.int64(best[2])
+            nodes[node, MIDDLE] = nodes[node, BEGIN] + np.int64(best[3])
 
 
 @kernel
-def _lay_out_work(
+def lay_out_work(
     nodes: NDArray, first: int, last: int, rules: NDArray, max_depth: int, n_drawn: int,
     work: NDArray,
 ) -> None:  # fmt: skip
     """Fill in the first piece of work of every node; nodes that cannot be split have none."""
-    pieces = (n_drawn + _PIECE - 1) // _PIECE
+    pieces = (n_drawn + PIECE - 1) // PIECE
     n = 0
     for node in range(first, last):
         work[node - first] = n
-        if (
-            nodes[node, _DEPTH] < max_depth
-            and nodes[node, _END] - nodes[node, _BEGIN] >= 2 * rules[1]
-        ):
+        if nodes[node, DEPTH] < max_depth and nodes[node, END] - nodes[node, BEGIN] >= 2 * rules[1]:
             n += pieces
     work[last - first] = n
 
@@ -203,22 +206,23 @@ def _grow_alone(
     chosen = np.empty(max_leaves, np.int64)
     work = np.empty(2 * max_leaves, np.int64)
     first, n_nodes = 0, 1
-    while True:
+    while (n_nodes + 1) // 2 < max_leaves:
         results = np.zeros((1, n_nodes - first, 4))
-        results[:, :, 1] = _NONE
-        _lay_out_work(nodes, first, n_nodes, rules, max_depth, n_drawn, work)
+        results[:, :, 1] = NONE
+        lay_out_work(nodes, first, n_nodes, rules, max_depth, n_drawn, work)
         pieces = np.array([0, work[n_nodes - first]])
         _search_pieces(
             bins, rows, words, nodes, keys, totals, rules, directions, n_drawn, n_bins, first,
             work[: n_nodes - first + 1], pieces, results[0],
         )  # fmt: skip
-        _note_results(nodes, gains, totals, results, first, n_nodes, rules)
-        n = _choose(nodes, gains, n_nodes, max_leaves, chosen)
+        note_results(nodes, gains, totals, results, first, n_nodes, rules)
+        n = choose_nodes(nodes, gains, n_nodes, max_leaves, chosen)
         if n == 0:
-            return n_nodes
-        _part_nodes(bins, rows, words, nodes, keys, totals, chosen, n_nodes, 0, n)
+            break
+        part_nodes(bins, rows, words, nodes, keys, totals, chosen, n_nodes, 0, n)
         first = n_nodes
         n_nodes += 2 * n
+    return n_nodes
 
 
 class SketchRules(NamedTuple):
@@ -241,6 +245,11 @@ class SketchRules(NamedTuple):
     min_samples_leaf: int
     ridge: float
     n_bins: int
+
+    @property
+    def limits(self) -> NDArray:
+        """Ridge penalty and least number of samples, as kernels take them."""
+        return np.array([max(self.ridge, 1e-9), max(self.min_samples_leaf, 1)], dtype=np.float64)
 
 
 class SketchedTree(NamedTuple):
@@ -310,14 +319,10 @@ def grow_sketched_tree(
     SketchedTree
         The tree; a single leaf where no split gains anything.
     """
-    size = 2 * rules.max_leaves - 1
-    nodes = np.full((size, _PLACES), _NONE, dtype=np.int64)
-    nodes[0, [_BEGIN, _END, _DEPTH]] = 0, rows.shape[1], 0
-    keys = np.full(size, key, dtype=np.uint64)
-    totals = np.zeros((size, words.shape[1], WORDS), dtype=np.int64)
-    _sum_up(words[0], 0, rows.shape[1], totals[0])
-    gains = np.zeros(size)
-    limits = np.array([max(rules.ridge, 1e-9), max(rules.min_samples_leaf, 1)], dtype=np.float64)
+    nodes, keys, totals = make_nodes(rules.max_leaves, rows.shape[1], key, words.shape[1])
+    sum_up(words[0], 0, rows.shape[1], totals[0])
+    gains = np.zeros(len(nodes))
+    limits = rules.limits
     n_drawn = int(min(n_drawn, directions[1] - directions[0]))
     data = bins, rows, words, nodes, keys, totals
     if team.n_threads == 1 or rows.shape[1] * n_drawn < _ALONE:
@@ -333,9 +338,54 @@ def grow_sketched_tree(
         )
     else:
         n_nodes = _grow_together(*data, gains, limits, directions, n_drawn, rules, team)
-    nodes, gains = nodes[:n_nodes], gains[:n_nodes]
-    leaf = nodes[:, _CHILD] == _NONE
-    columns, cuts, left = np.where(leaf, _NONE, nodes[:, :3].T).astype(np.int32)
+    return as_tree(nodes[:n_nodes], gains[:n_nodes])
+
+
+def make_nodes(
+    max_leaves: int, n_samples: int, key: int, n_planes: int
+) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int64]]:
+    """Return tables of the nodes of a tree that has only its root.
+
+    Parameters
+    ----------
+    max_leaves : int
+        Largest number of leaves.
+    n_samples : int
+        Number of samples.
+    key : int
+        Seed of the tree's draws.
+    n_planes : int
+        Number of planes of words.
+
+    Returns
+    -------
+    tuple of ndarray
+        Nodes, keys of their draws, and room for the totals of their samples' words.
+    """
+    size = 2 * max_leaves - 1
+    nodes = np.full((size, _PLACES), NONE, dtype=np.int64)
+    nodes[0, [BEGIN, END, DEPTH]] = 0, n_samples, 0
+    keys = np.full(size, key, dtype=np.uint64)
+    return nodes, keys, np.zeros((size, n_planes, WORDS), dtype=np.int64)
+
+
+def as_tree(nodes: NDArray[np.int64], gains: NDArray) -> SketchedTree:
+    """Return a tree that is grown.
+
+    Parameters
+    ----------
+    nodes : ndarray of int64
+        Its nodes.
+    gains : ndarray
+        What their splits gain.
+
+    Returns
+    -------
+    SketchedTree
+        The tree.
+    """
+    leaf = nodes[:, CHILD] == NONE
+    columns, cuts, left = np.where(leaf, NONE, nodes[:, :3].T).astype(np.int32)
     return SketchedTree(columns, cuts, left, np.where(leaf, 0.0, gains))
 
 
@@ -356,14 +406,14 @@ def _grow_together(
     """Do what `_grow_alone` does, every wave's work shared among threads."""
     chosen = np.empty(rules.max_leaves, dtype=np.int64)
     first, n_nodes = 0, 1
-    while True:
+    while (n_nodes + 1) // 2 < rules.max_leaves:
         work = np.empty(n_nodes - first + 1, dtype=np.int64)
-        _lay_out_work(nodes, first, n_nodes, limits, rules.max_depth, n_drawn, work)
+        lay_out_work(nodes, first, n_nodes, limits, rules.max_depth, n_drawn, work)
         results = np.zeros((team.n_threads, n_nodes - first, 4))
-        results[:, :, 1] = _NONE
+        results[:, :, 1] = NONE
         if work[-1]:
-            spans = nodes[first:n_nodes, _END] - nodes[first:n_nodes, _BEGIN]
-            costs = np.repeat(spans * _PIECE + _SPLIT_COST, np.diff(work))
+            spans = nodes[first:n_nodes, END] - nodes[first:n_nodes, BEGIN]
+            costs = np.repeat(spans * PIECE + _SPLIT_COST, np.diff(work))
             parts = _shares(costs, team.n_threads)
 
             def search(
@@ -379,18 +429,19 @@ def _grow_together(
                 )  # fmt: skip
 
             team.for_each(search, team.n_threads)
-        _note_results(nodes, gains, totals, results, first, n_nodes, limits)
-        n = int(_choose(nodes, gains, n_nodes, rules.max_leaves, chosen))
+        note_results(nodes, gains, totals, results, first, n_nodes, limits)
+        n = int(choose_nodes(nodes, gains, n_nodes, rules.max_leaves, chosen))
         if n == 0:
-            return n_nodes
-        moved = nodes[chosen[:n], _END] - nodes[chosen[:n], _BEGIN]
+            break
+        moved = nodes[chosen[:n], END] - nodes[chosen[:n], BEGIN]
         parts = _shares(moved, team.n_threads)
 
         def part(thread: int, parts: list = parts, n_nodes: int = n_nodes) -> None:
-            _part_nodes(
+            part_nodes(
                 bins, rows, words, nodes, keys, totals, chosen, n_nodes, *parts[thread]
             )  # fmt: skip
 
         team.for_each(part, team.n_threads)
         first = n_nodes
         n_nodes += 2 * n
+    return n_nodes

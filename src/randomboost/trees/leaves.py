@@ -13,12 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..runtime.compiling import kernel
+from ..runtime.exact_sums import group_sums
 from ..runtime.parallel import ThreadTeam
 from .sparse_scores import SparseScores, exponential
 
 _UNIT = 2.0**32  # sums of weighted probabilities are whole numbers of 1 / _UNIT
 _LARGEST_STEP_NUMBER = 32767  # of a quantised value
 _LARGEST_COVER = 65535  # that of the leaf with most samples
+_COVER_UNITS = np.float32(2.0**24)  # sums of weights are whole numbers of 1 / _COVER_UNITS
 
 
 @kernel
@@ -98,7 +100,7 @@ def _scatter(
 
 
 @kernel
-def _sum_leaf(
+def sum_leaf(
     rows: NDArray, classes: NDArray, values: NDArray, counts: NDArray, y: NDArray, weight: NDArray,
     normalisers: NDArray, shares: NDArray, floor: np.float32, stamp: int, stamps: NDArray,
     sums_g: NDArray, sums_h: NDArray, touched: NDArray, n: int,
@@ -188,7 +190,7 @@ def _choose_classes(
 
 
 @kernel
-def _make_leaf(
+def make_leaf(
     touched: NDArray, n: int, stamp: int, stamps: NDArray, sums_g: NDArray, sums_h: NDArray,
     rest: NDArray, shares: NDArray, order: NDArray, rules: NDArray,
     room: tuple[NDArray, NDArray, NDArray], out_r: NDArray, out_v: NDArray,
@@ -217,12 +219,15 @@ def _make_leaf(
 
 
 @kernel
-def _find_gains(
-    touched: NDArray, n: int, n_inner: int, inner_g: NDArray, inner_h: NDArray, inner_rest: NDArray,
+def find_leaf_gains(
+    touched: NDArray, n: int, inner_g: NDArray, inner_h: NDArray, inner_rest: NDArray,
     sums_g: NDArray, sums_h: NDArray, rest: NDArray, shares: NDArray, rules: NDArray,
     gains: NDArray,
 ) -> None:  # fmt: skip
-    """Fill in what the step learnt from a leaf's first samples gains on them, and on others."""
+    """Fill in what the step learnt from a leaf's first samples gains on them, and on others.
+
+    The classes are in rising order, so that sums are the same in whatever order they were found.
+    """
     ridge, rate = rules[0], rules[1]
     z, zz = inner_rest[0] / _UNIT, inner_rest[1] / _UNIT
     z_all, zz_all = rest[0] / _UNIT, rest[1] / _UNIT
@@ -231,8 +236,7 @@ def _find_gains(
     for e in range(n):
         r = touched[e]
         share = np.float64(shares[r])
-        known = e < n_inner
-        g, h = _step(share, z, zz, inner_g[e] if known else 0, inner_h[e] if known else 0)
+        g, h = _step(share, z, zz, inner_g[r], inner_h[r])
         g_all, h_all = _step(share, z_all, zz_all, sums_g[r], sums_h[r])
         step = -rate * g / (h + ridge)
         gains[0] -= g * step + 0.5 * h * step * step
@@ -256,35 +260,37 @@ def _make_leaves(
     room = np.empty(size, np.float32), np.empty(size, np.int64), np.empty(size, np.int64)
     floor = np.float32(rules[4])
     rest = np.zeros(2, np.int64)
-    inner_g, inner_h = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
+    inner_g, inner_h = np.zeros(n_classes, np.int64), np.zeros(n_classes, np.int64)
     inner_rest = np.zeros(2, np.int64)
     for leaf in range(first, last):
         rest[:] = 0
-        n = _sum_leaf(
+        n = sum_leaf(
             rows[starts[leaf] : middles[leaf]], classes, values, counts, y, weight, normalisers,
             shares, floor, leaf, stamps, sums_g, sums_h, touched, 0, room, rest,
         )  # fmt: skip
         if starts[leaf + 1] > middles[leaf]:
             inner_rest[:] = rest
             for e in range(n):
-                inner_g[e], inner_h[e] = sums_g[touched[e]], sums_h[touched[e]]
-            n_inner = n
-            n = _sum_leaf(
+                inner_g[touched[e]], inner_h[touched[e]] = sums_g[touched[e]], sums_h[touched[e]]
+            n = sum_leaf(
                 rows[middles[leaf] : starts[leaf + 1]], classes, values, counts, y, weight,
                 normalisers, shares, floor, leaf, stamps, sums_g, sums_h, touched, n, room, rest,
             )  # fmt: skip
-            _find_gains(
-                touched, n, n_inner, inner_g, inner_h, inner_rest, sums_g, sums_h, rest, shares,
-                rules, gains[leaf],
+            touched[:n].sort()
+            find_leaf_gains(
+                touched, n, inner_g, inner_h, inner_rest, sums_g, sums_h, rest, shares, rules,
+                gains[leaf],
             )  # fmt: skip
-        sizes[leaf] = _make_leaf(
+            for e in range(n):
+                inner_g[touched[e]], inner_h[touched[e]] = 0, 0
+        sizes[leaf] = make_leaf(
             touched, n, leaf, stamps, sums_g, sums_h, rest, shares, order, rules, chosen,
             out_classes[leaf], out_values[leaf],
         )  # fmt: skip
 
 
 @kernel
-def _sort_by_leaf(
+def sort_by_leaf(
     leaves: NDArray, taken: NDArray, n_leaves: int, starts: NDArray, middles: NDArray, out: NDArray
 ) -> None:
     """Put samples into the order of their leaves, in each those that are taken first."""
@@ -326,6 +332,12 @@ class LeafRules(NamedTuple):
     n_classes: int
     least_share: float
     largest_step: float
+
+    def limits(self, n_classes: int) -> NDArray:
+        """Return the rules as kernels take them."""
+        most = min(self.n_classes, n_classes)
+        numbers = max(self.ridge, 1e-9), self.rate, most, self.least_share, 1.0 / self.largest_step
+        return np.array(numbers)
 
 
 class Leaves(NamedTuple):
@@ -401,14 +413,12 @@ def make_leaves(
     most = min(rules.n_classes, n_classes)
     starts, middles = np.empty(n_leaves + 1, dtype=np.int64), np.empty(n_leaves, dtype=np.int64)
     ordered = np.empty(len(y), dtype=np.uint32)
-    _sort_by_leaf(leaves, taken, n_leaves, starts, middles, ordered)
+    sort_by_leaf(leaves, taken, n_leaves, starts, middles, ordered)
     gains = np.zeros((n_leaves, 2))
     sizes = np.zeros(n_leaves, dtype=np.int64)
     out_classes = np.empty((n_leaves, most), dtype=scores.classes.dtype)
     out_values = np.empty((n_leaves, most))
-    limits = np.array(
-        [max(rules.ridge, 1e-9), rules.rate, most, rules.least_share, 1.0 / rules.largest_step]
-    )
+    limits = rules.limits(n_classes)
 
     def work(part: int) -> None:
         first, last = bounds[part], bounds[part + 1]
@@ -422,12 +432,53 @@ def make_leaves(
     bounds = np.searchsorted(starts, np.arange(parts + 1) * (len(y) / parts))
     bounds[-1] = n_leaves
     team.for_each(work, parts)
-    kept = np.arange(most) < sizes[:, None]
-    values = out_values[kept]
-    unit = np.float32(max(float(np.abs(values).max(initial=0.0)), 1e-30) / _LARGEST_STEP_NUMBER)
-    steps = np.rint(values / np.float64(unit)).clip(-_LARGEST_STEP_NUMBER, _LARGEST_STEP_NUMBER)
+    covers = leaf_covers(leaves, weight, n_leaves)
+    return as_leaves(sizes, out_classes, out_values, covers), gains.sum(axis=0)
+
+
+def leaf_covers(leaves: NDArray[np.int32], weight: NDArray, n_leaves: int) -> NDArray[np.int64]:
+    """Return the weight of every leaf's samples, in whole units.
+
+    Parameters
+    ----------
+    leaves : ndarray of int32
+        Number of every sample's leaf.
+    weight : ndarray of float32
+        Weights.
+    n_leaves : int
+        Number of leaves.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_leaves,)
+        The weights.
+    """
+    return group_sums(np.rint(weight * _COVER_UNITS).astype(np.int64), leaves, n_leaves)
+
+
+def as_leaves(
+    sizes: NDArray[np.int64], classes: NDArray, values: NDArray, covers: NDArray[np.int64]
+) -> Leaves:
+    """Return leaf vectors, rounded to the numbers that a model stores.
+
+    Parameters
+    ----------
+    sizes : ndarray of int64 of shape (n_leaves,)
+        Number of classes of every leaf.
+    classes, values : ndarray of shape (n_leaves, most)
+        Classes and steps.
+    covers : ndarray of int64 of shape (n_leaves,)
+        Weights of the leaves' samples.
+
+    Returns
+    -------
+    Leaves
+        The vectors.
+    """
+    kept = np.arange(classes.shape[1]) < sizes[:, None]
+    steps = values[kept]
+    unit = np.float32(max(float(np.abs(steps).max(initial=0.0)), 1e-30) / _LARGEST_STEP_NUMBER)
+    steps = np.rint(steps / np.float64(unit)).clip(-_LARGEST_STEP_NUMBER, _LARGEST_STEP_NUMBER)
     ends = np.concatenate([[0], np.cumsum(sizes)])
-    covers = np.bincount(leaves, weight, n_leaves)
-    covers = np.rint(covers * (_LARGEST_COVER / covers.max())).clip(1).astype(np.uint16)
-    vectors = Leaves(ends, out_classes[kept], steps.astype(np.int16), unit, covers)
-    return vectors, gains.sum(axis=0)
+    shares = np.rint(covers * (_LARGEST_COVER / covers.max())).clip(1).astype(np.uint16)
+    return Leaves(ends, classes[kept], steps.astype(np.int16), unit, shares)

@@ -20,6 +20,8 @@ from .splitting import WORDS, packed
 
 _LARGEST = 30  # sums of absolute values stay below two to this power
 _LEAST_TRACE = np.float32(1e-6)  # of the hessian of a sample
+_SIZE_UNITS = 2.0**24  # sums of absolute sketches are whole numbers of 1 / _SIZE_UNITS
+LOSS_UNITS = 2.0**28  # and those of losses of 1 / LOSS_UNITS
 
 
 @kernel
@@ -139,7 +141,8 @@ def sketch(
     """
     prior, m = scores.prior, len(y)
     matrix = np.ascontiguousarray(matrix)
-    offset = (prior.shares.astype(np.float64) @ matrix).astype(np.float32)
+    # BLAS would sum as its threads are, and limiting them takes long
+    offset = (prior.shares.astype(np.float64)[:, None] * matrix).sum(axis=0).astype(np.float32)
     square = np.float32((prior.shares.astype(np.float64) ** 2).sum())
     out = Sketches(
         np.empty((m, matrix.shape[1]), dtype=np.float32),
@@ -161,16 +164,97 @@ def sketch(
 
 
 @kernel
-def _total_sizes(gradients: NDArray, curvatures: NDArray, rows: NDArray) -> tuple[float, float]:
-    """Largest sum of absolute sketches, and the sum of curvatures, of some samples."""
-    sums = np.zeros(gradients.shape[1])
-    curvature = 0.0
-    for e in range(len(rows)):
+def _total_sizes(
+    gradients: NDArray, curvatures: NDArray, rows: NDArray, first: int, last: int, sums: NDArray
+) -> None:
+    """Add up the absolute sketches and the curvatures of some samples, rounded up."""
+    q = gradients.shape[1]
+    scale = np.float32(_SIZE_UNITS)
+    for e in range(first, last):
         i = rows[e]
-        curvature += curvatures[i]
-        for j in range(len(sums)):
-            sums[j] += abs(gradients[i, j])
-    return sums.max(), curvature
+        sums[q] += np.int64(curvatures[i] * scale) + 1
+        for j in range(q):
+            sums[j] += np.int64(abs(gradients[i, j]) * scale) + 1
+
+
+@kernel
+def _sum_losses(losses: NDArray, first: int, last: int) -> np.int64:
+    total = np.int64(0)
+    for i in range(first, last):
+        total += np.int64(np.rint(np.float64(losses[i]) * LOSS_UNITS))
+    return total
+
+
+def total_loss(sketches: Sketches, team: ThreadTeam) -> int:
+    """Return the sum of the losses of all samples, in units of ``1 / LOSS_UNITS``.
+
+    Parameters
+    ----------
+    sketches : Sketches
+        Sketches of the samples.
+    team : ThreadTeam
+        Threads.
+
+    Returns
+    -------
+    int
+        The sum.
+    """
+    parts = []
+
+    def work(first: int, last: int) -> None:
+        parts.append(int(_sum_losses(sketches.losses, first, last)))
+
+    team.run(work, len(sketches.losses), grain=1 << 15)
+    return sum(parts)
+
+
+def total_sizes(
+    sketches: Sketches, rows: NDArray[np.uint32], team: ThreadTeam
+) -> NDArray[np.int64]:
+    """Return the sums of the absolute sketches and of the curvatures of some samples.
+
+    Parameters
+    ----------
+    sketches : Sketches
+        Sketches of all samples.
+    rows : ndarray of uint32
+        The samples to take.
+    team : ThreadTeam
+        Threads.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_sketches + 1,)
+        The sums, for `find_units`.
+    """
+    parts = []
+
+    def work(first: int, last: int) -> None:
+        sums = np.zeros(sketches.gradients.shape[1] + 1, dtype=np.int64)
+        _total_sizes(sketches.gradients, sketches.curvatures, rows, first, last, sums)
+        parts.append(sums)
+
+    team.run(work, len(rows), grain=4096)
+    return np.sum(parts, axis=0) if parts else np.zeros(sketches.gradients.shape[1] + 1, np.int64)
+
+
+def find_units(sizes: NDArray[np.int64]) -> tuple[float, float]:
+    """Return units in which all sums stay below 2**31.
+
+    Parameters
+    ----------
+    sizes : ndarray of int64 of shape (n_sketches + 1,)
+        What `total_sizes` returned, added up over all parts of the samples.
+
+    Returns
+    -------
+    tuple of float
+        Powers of two: what one unit of the sketches and one of the curvatures stands for.
+    """
+    sums = int(sizes[:-1].max()) / _SIZE_UNITS, int(sizes[-1]) / _SIZE_UNITS
+    unit_g, unit_h = (2.0 ** (math.frexp(1.5 * size)[1] - _LARGEST) for size in sums)
+    return unit_g, unit_h
 
 
 @kernel
@@ -210,11 +294,13 @@ def n_planes(n_sketches: int) -> int:
 
 
 def pack_sketches(
-    sketches: Sketches, rows: NDArray[np.uint32], words: NDArray[np.int64], team: ThreadTeam
-) -> tuple[float, float]:
-    """Round sketches to whole numbers, so that all sums stay below 2**31.
-
-    The units are powers of two, so that rounding in their computation does not change them.
+    sketches: Sketches,
+    rows: NDArray[np.uint32],
+    units: tuple[float, float],
+    words: NDArray[np.int64],
+    team: ThreadTeam,
+) -> None:
+    """Round sketches to whole numbers.
 
     Parameters
     ----------
@@ -222,22 +308,16 @@ def pack_sketches(
         Sketches of all samples.
     rows : ndarray of uint32
         The samples to take.
+    units : tuple of float
+        Units of the sketches and of the curvatures, see `find_units`.
     words : ndarray of int64 of shape (n_planes, len(rows), 4)
         Filled in; see `growth.grow_sketched_tree`.
     team : ThreadTeam
         Threads.
-
-    Returns
-    -------
-    tuple of float
-        What one unit of the sketches and one of the curvatures stands for.
     """
-    sizes = _total_sizes(sketches.gradients, sketches.curvatures, rows)
-    exponents = [math.frexp(1.5 * max(size, 1e-30))[1] - _LARGEST for size in sizes]
-    factor_g, factor_h = (2.0**-exponent for exponent in exponents)
+    factor_g, factor_h = 1.0 / units[0], 1.0 / units[1]
 
     def work(first: int, last: int) -> None:
         _pack(sketches.gradients, sketches.curvatures, rows, factor_g, factor_h, words, first, last)
 
     team.run(work, len(rows), grain=4096)
-    return 1.0 / factor_g, 1.0 / factor_h

@@ -103,9 +103,13 @@ class SparseScores:
         The scores of all other classes.
     n_samples : int
         Number of samples.
+    begin : ndarray of float32 of shape (n_samples, n_classes) or None
+        What is added to the prior, with at most `DENSE` classes.
     """
 
-    def __init__(self, prior: Prior, n_samples: int) -> None:
+    def __init__(
+        self, prior: Prior, n_samples: int, begin: NDArray[np.float32] | None = None
+    ) -> None:
         self.prior = prior
         n_classes = len(prior.scores)
         kind = np.uint16 if n_classes <= 2**16 else np.uint32
@@ -117,6 +121,8 @@ class SparseScores:
         if dense:
             self.classes[:] = np.arange(n_classes)
             self.values[:] = prior.scores
+        if begin is not None:
+            self.values += begin
 
     def add(
         self, leaves: NDArray, starts: NDArray, classes: NDArray, values: NDArray, team: ThreadTeam

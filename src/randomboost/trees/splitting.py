@@ -99,7 +99,7 @@ def _fill_four(
 
 
 @kernel
-def _fill_all(
+def fill_all(
     bins: NDArray, columns: NDArray, rows: NDArray, words: NDArray, begin: int, end: int,
     local: NDArray, histograms: NDArray,
 ) -> None:  # fmt: skip
@@ -190,7 +190,7 @@ def _find_gains(
 
 
 @kernel
-def _try_direction(
+def try_direction(
     histograms: NDArray, places: NDArray, n: int, totals: NDArray, rules: NDArray, room: _CutRoom,
     column: int, result: NDArray,
 ) -> None:  # fmt: skip
@@ -244,12 +244,12 @@ def search_cuts(
     small = end - begin <= min(_BLOCK, _SMALL * n_bins * len(words))
     for start in range(0, len(columns), TOGETHER):
         chosen = columns[start : start + TOGETHER]
-        _fill_all(bins, chosen, rows, words, begin, end, local, histograms)
+        fill_all(bins, chosen, rows, words, begin, end, local, histograms)
         for j in range(len(chosen)):
             n = n_bins
             if small:
                 n = _note_bins(local[j], end - begin, noted, places)
-            _try_direction(histograms[j], places, n, totals, rules, rest, chosen[j], result)
+            try_direction(histograms[j], places, n, totals, rules, rest, chosen[j], result)
             if small:  # the places of all bins again
                 for e in range(n):
                     places[e] = e

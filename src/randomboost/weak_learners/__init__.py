@@ -29,7 +29,8 @@ def make_learner(kind: Any, points: Any, make_columns: Callable[[], ColumnSearch
     Parameters
     ----------
     kind : str or estimator
-        "stump", "real_stump", "gini_stump", "wlda", "tree" or a scikit-learn estimator.
+        "stump", "real_stump", "gini_stump", "wlda", "plain_wlda", "tree" or a scikit-learn
+        estimator.
     points : Points
         The points.
     make_columns : callable
@@ -44,4 +45,6 @@ def make_learner(kind: Any, points: Any, make_columns: Callable[[], ColumnSearch
     if not isinstance(kind, str):
         return EstimatorLearner(points, kind)
     stumps = StumpLearner(make_columns(), real=kind == "real_stump", gini=kind == "gini_stump")
-    return WLDALearner(points, stumps) if kind == "wlda" else stumps
+    if kind in ("wlda", "plain_wlda"):
+        return WLDALearner(points, stumps, plain=kind == "plain_wlda")
+    return stumps

@@ -68,7 +68,7 @@ class JointLearner:
         tuple of (hypothesis, int, float) or None
             None if there is no weak classifier.
         """
-        if not signed.any():
+        if not (signed.any() and self._search.has_stumps):
             return None
         wanted = 1 if self._learner is None else self._n_candidates
         edges, sums = self._search.largest_edges(signed, codes, offsets, wanted)

@@ -17,6 +17,7 @@ from .stump import StumpLearner, make_stump
 DIMENSIONS_PER_ROUND = 1000  # the paper's number of dimensions of one LDA
 # ridge penalty, as a multiple of the mean variance of the dimensions that points fill
 _RIDGE = {FeaturePoints: 1e-4, ProjectedPoints: 1.0}
+_LEAST_RIDGE = 1e-4  # that makes the matrix invertible
 
 
 class WLDALearner:
@@ -34,13 +35,16 @@ class WLDALearner:
         The points.
     stumps : StumpLearner
         Searches the plain columns; the better of the two stumps is chosen.
+    plain : bool, default=False
+        Whether the ridge penalty is no larger than it must be, for projected points too.
     """
 
     discrete = True
 
-    def __init__(self, points: Any, stumps: StumpLearner) -> None:
+    def __init__(self, points: Any, stumps: StumpLearner, *, plain: bool = False) -> None:
         self._points = points
         self._stumps = stumps
+        self._ridge = _LEAST_RIDGE if plain else _RIDGE[type(points)]
 
     def _direction(self, weights: NDArray, columns: NDArray[np.int64]) -> NDArray | None:
         """Return the discriminant, or None if unscaled data is too large to be squared.
@@ -63,7 +67,7 @@ class WLDALearner:
             size = np.trace(scatter) + 1e-6 * np.square(spread).sum()
         if not (np.isfinite(scatter).all() and np.isfinite(size)):
             return None
-        ridge = _RIDGE[type(self._points)] * size / self._points.max_rank(columns)
+        ridge = self._ridge * size / self._points.max_rank(columns)
         ridge = max(ridge, np.finfo(np.float64).tiny)
         scatter.flat[:: len(scatter) + 1] += ridge
         difference = means[0] - means[1]

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ...ensembles.plain_tables import StumpTable, TreeTable
 from ..portable import PortableModel
 from .graph import Graph
+from .landmark_nodes import add_landmarks
 from .tree_nodes import (
     add_trees,
     after_prior,
@@ -204,6 +205,9 @@ class _Builder:
         table = after_prior(table, model.tables.baseline)
         entries = vector_entries(table)
         sums = add_trees(graph, values, table, entries, len(model.classes), model.dtype)
+        if model.tables.landmarks is not None:
+            begin = add_landmarks(graph, self._samples, model.tables.landmarks)
+            sums = graph.add("Add", sums, begin)
         return graph.add("Transpose", sums, perm=[1, 0])
 
     def class_wise_trees(self, table: TreeTable) -> str:
