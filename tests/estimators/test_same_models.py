@@ -238,7 +238,6 @@ CASES = tree_cases() | rank_cases() | feature_cases()
 
 # Found by OPENBLAS_CORETYPE=Nehalem and =SkylakeX: all others have no matrix product that counts.
 WITHOUT_BLAS = {
-    "trees-axis",
     *("rank-stump", "rank-logistic", "rank-real", "rank-coded", "rank-axis", "rank-given"),
     *("rank-part", "rank-default-size", "rank-weights", "rank-csr", "rank-early", "rank-warm"),
     *("ada-stump", "ada-real_stump", "ada-tree", "ada-histogram", "ada-warm", "ada-gini"),

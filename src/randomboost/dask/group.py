@@ -25,7 +25,7 @@ _LOOK = 5  # seconds after which to look whether a worker that does not answer i
 
 
 class LostShard(Exception):
-    """The worker of a shard is gone."""
+    """The worker of a shard is gone: its number and generation."""
 
 
 class Call(NamedTuple):
@@ -45,11 +45,16 @@ class Call(NamedTuple):
         return self.arguments if self.each is None else (*self.arguments, self.each[shard])
 
 
-class _Place:
-    """Where a shard is."""
+class Place(NamedTuple):
+    """Where a shard is: the key of its actor, its worker, and how often it was made again.
 
-    def __init__(self, future: Any, address: str) -> None:
-        self.future, self.address, self.generation = future, address, 0
+    A place is never changed, only put in the stead of the last one when its shard knows all that
+    it has to: members of an ensemble ask from threads of their own while another one replaces it.
+    """
+
+    key: str
+    address: str
+    generation: int = 0
 
 
 class Group:
@@ -80,14 +85,15 @@ class Group:
         self._lock = threading.Lock()
         self._direct: dict[str, bool] = {}
         self.replaced = 0
-        self._places: list[_Place] = []
+        self._places: list[Place] = []
         everything = list(range(n_shards))
         while True:
             found = self._put(everything)
             if all(future.status == "finished" for future, _ in found):
                 break
             self._raise_failure([future for future, _ in found])
-        self._places = [_Place(*each) for each in found]
+        self._futures: list[Any] = [future for future, _ in found]  # Dask keeps what has one
+        self._places = [Place(future.key, address) for future, address in found]
 
     # -- placing -----------------------------------------------------------------------------
 
@@ -163,21 +169,20 @@ class Group:
     def _replace(self, shard: int, generation: int) -> None:
         """Make a shard again on another worker, and tell it what it was told."""
         with self._lock:
-            place = self._places[shard]
-            while place.generation == generation:
+            while self._places[shard].generation == generation:
                 self.replaced += 1
-                place.future, place.address = None, ""  # or Dask would make the old one again
+                self._futures[shard] = None  # or Dask would make the old one again
                 (future, address) = self._put([shard])[0]
                 if future.status != "finished":
                     self._raise_failure([future])
                     continue
-                place.future, place.address = future, address
+                place = Place(future.key, address, generation + 1)
                 try:
                     for call in self._told:
-                        self._ask_one(shard, call.method, call.of(shard))
+                        self.ask_one(shard, place, call.method, call.of(shard))
                 except LostShard:
                     continue
-                place.generation += 1
+                self._futures[shard], self._places[shard] = future, place
 
     # -- asking ------------------------------------------------------------------------------
 
@@ -226,55 +231,76 @@ class Group:
         self._check_scheduler()
         while len(results) < self.n_shards:
             left = [shard for shard in range(self.n_shards) if shard not in results]
-            generations = [self._places[shard].generation for shard in left]
+            places = self.places()
             try:
                 for shard in left:
-                    following.catch_up(shard)
+                    following.catch_up(shard, places[shard])
             except LostShard as lost:
-                self._replace(lost.args[0], self._places[lost.args[0]].generation)
+                self._replace(*lost.args)
                 continue
             peers: tuple[Any, ...] = ()
             if call.together:
-                peers = ([(place.address, place.future.key) for place in self._places],)
+                peers = ([(place.address, place.key) for place in places],)
             calls = [
-                (shard, call.method, (*call.of(shard), *((shard, *peers) if peers else ())))
+                (places[shard], call.method, (*call.of(shard), *((shard, *peers) if peers else ())))
                 for shard in left
             ]
             found = self.client.sync(self._send_all, calls)
-            for shard, generation, (is_there, answer) in zip(left, generations, found, strict=True):
+            for shard, (is_there, answer) in zip(left, found, strict=True):
                 if not is_there:
-                    self._replace(shard, generation)
+                    self._replace(shard, places[shard].generation)
                 elif not call.together or answer is not None:
                     results[shard] = answer
             if call.together and len(results) < self.n_shards:
                 self._look_after_all(following)
         return [results[shard] for shard in range(self.n_shards)]
 
+    def places(self) -> list[Place]:
+        """Return where the shards are now."""
+        return list(self._places)
+
     def _look_after_all(self, following: Following) -> None:
         """Replace all shards that are lost."""
-        for shard in range(self.n_shards):
-            generation = self._places[shard].generation
+        for shard, place in enumerate(self.places()):
             try:
-                following.catch_up(shard)
-                self._ask_one(shard, "is_there", ())
-            except LostShard:
-                self._replace(shard, generation)
+                following.catch_up(shard, place)
+                self.ask_one(shard, place, "is_there", ())
+            except LostShard as lost:
+                self._replace(*lost.args)
 
-    def _ask_one(self, shard: int, method: str, arguments: tuple[Any, ...]) -> Any:
-        """Call a method of a shard; raises `LostShard` where its worker is gone."""
-        is_there, answer = self.client.sync(self._send_all, [(shard, method, arguments)])[0]
+    def ask_one(self, shard: int, place: Place, method: str, arguments: tuple[Any, ...]) -> Any:
+        """Call a method of a shard; raises `LostShard` where its worker is gone.
+
+        Parameters
+        ----------
+        shard : int
+            Number of the shard.
+        place : Place
+            Where it is.
+        method : str
+            Name of the method.
+        arguments : tuple
+            Its arguments.
+
+        Returns
+        -------
+        object
+            What the shard returns.
+        """
+        is_there, answer = self.client.sync(self._send_all, [(place, method, arguments)])[0]
         if not is_there:
-            raise LostShard(shard)
+            raise LostShard(shard, place.generation)
         return answer
 
-    async def _send_all(self, calls: list[tuple[int, str, tuple[Any, ...]]]) -> list[Any]:
+    async def _send_all(self, calls: list[tuple[Place, str, tuple[Any, ...]]]) -> list[Any]:
         return await asyncio.gather(*(self._send(*call) for call in calls))
 
-    async def _send(self, shard: int, method: str, arguments: tuple[Any, ...]) -> tuple[bool, Any]:
+    async def _send(
+        self, place: Place, method: str, arguments: tuple[Any, ...]
+    ) -> tuple[bool, Any]:
         """Return whether a shard is there, and what it answers."""
-        place = self._places[shard]
         message = {
-            "actor": place.future.key,
+            "actor": place.key,
             "function": method,
             "args": [to_serialize(argument) for argument in arguments],
         }
@@ -318,7 +344,7 @@ class Group:
 
     def close(self) -> None:
         """Let the shards go."""
-        self._places = []  # Dask releases what has no future
+        self._places, self._futures = [], []  # Dask releases what has no future
 
 
 class Following:
@@ -332,16 +358,23 @@ class Following:
 
     def __init__(self, group: Group) -> None:
         self._group = group
-        self._known = [place.generation for place in group._places]
+        self._known = [place.generation for place in group.places()]
 
     def again(self) -> list[tuple[str, tuple[Any, ...]]]:
         """Return the calls that a new shard is told."""
         return []
 
-    def catch_up(self, shard: int) -> None:
-        """Tell a shard, if it is new, what others were told."""
-        generation = self._group._places[shard].generation
-        if self._known[shard] != generation:
+    def catch_up(self, shard: int, place: Place) -> None:
+        """Tell a shard, if it is new, what others were told.
+
+        Parameters
+        ----------
+        shard : int
+            Number of the shard.
+        place : Place
+            Where it is.
+        """
+        if self._known[shard] != place.generation:
             for method, arguments in self.again():
-                self._group._ask_one(shard, method, arguments)
-            self._known[shard] = generation
+                self._group.ask_one(shard, place, method, arguments)
+            self._known[shard] = place.generation

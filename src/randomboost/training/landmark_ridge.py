@@ -31,6 +31,7 @@ _POWERS = (0.0, 0.5, 1.0)  # of the correlation ratio of a feature, as its weigh
 _WIDTHS = (0.03, 0.1, 0.3, 1.0, 3.0)  # in units of two over the mean squared distance
 _PENALTIES = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1)  # for a tenth of the samples
 _NUGGET = 1e-6
+_ROUNDING = 1e-24  # of the mean square of a feature
 _LEAST_RATIO = 1e-3  # of the variance of a feature that classes explain
 _CAUTION = 150  # samples that speak against the scores, as it were
 _STEPS = 6  # of Newton's method
@@ -79,7 +80,8 @@ def correlation_ratios(Z: NDArray, y: NDArray[np.int64], weight: NDArray) -> NDA
     indicator = np.zeros((len(present), len(y)))
     indicator[place, np.arange(len(y))] = share
     between = (1.0 / indicator.sum(axis=1)) @ (indicator @ centred) ** 2
-    ratios = np.divide(between, total, out=np.zeros_like(total), where=total > 0)
+    varies = total > _ROUNDING * (share @ Z**2)  # a constant feature varies by rounding errors
+    ratios = np.divide(between, total, out=np.zeros_like(total), where=varies)
     return np.clip(ratios, _LEAST_RATIO, 1.0)
 
 
