@@ -42,7 +42,7 @@ class RandomBoostClassifier(BaseBoostingClassifier):
     Parameters
     ----------
     n_estimators : int or None, default=None
-        Largest number of rounds; None for 100 with fewer than 10000 samples, else 40 to 160 (half
+        Largest number of rounds; None for 100 with fewer than 10000 samples, else 36 to 160 (half
         as many with ``effort="fast"``, twice as many with "best"). How many are used is up to
         `early_stopping`.
     effort : {"fast", "default", "best"}, default="default"

@@ -109,7 +109,7 @@ class SketchSettings:
         n_rounds, learning_rate, n_members = 100, 0.16, 4
         if large and (many or n_classes > _SOME_CLASSES or huge):
             # the more samples, the fewer and larger steps
-            n_rounds = max(40, round(90 * min(1.0, _HUGE / n_samples) ** 0.35))
+            n_rounds = max(36, round(78 * min(1.0, _HUGE / n_samples) ** 0.35))
             learning_rate, n_members = 0.13 * (90 / n_rounds) ** 0.5, 1
             if many:
                 n_rounds, learning_rate = 160, 0.09
