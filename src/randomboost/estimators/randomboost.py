@@ -77,7 +77,7 @@ class RandomBoostClassifier(BaseBoostingClassifier):
     n_landmarks : int or None, default=None
         Number of training samples that all others are compared with: boosting starts from the
         scores of a ridge regression on the similarities to them, instead of from the frequencies
-        of the classes. 0 for none of it; None for 600 to 1500, by the number of samples, and 0 for
+        of the classes. 0 for none of it; None for 600 to 2400, by the size of the data, and 0 for
         CSR data and with more than 64 classes.
     n_projections : int, default=550
         Number of directions beside the features themselves; fewer where their bins would take more

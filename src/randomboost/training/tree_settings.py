@@ -8,7 +8,7 @@ from typing import Any
 from ..trees.sparse_scores import DENSE
 
 _SMALL, _LARGE, _HUGE, _HUGE_IF_WIDE = 4000, 10_000, 50_000, 200_000  # samples
-_LANDMARKS = 600, 1500  # fewest and most
+_LANDMARKS, _LANDMARKS_IF_WIDE = (600, 1500), 2400  # fewest and most; for huge, wide data
 _FEW_CLASSES, _SOME_CLASSES, _MANY_CLASSES, _MANY_FEATURES = 12, 64, 400, 64
 
 
@@ -116,7 +116,7 @@ class SketchSettings:
         elif large:
             n_rounds, learning_rate, n_members = 100, 0.15, 2
         if n_landmarks is None:
-            n_landmarks = _choose_landmarks(n_samples, n_classes, effort)
+            n_landmarks = _choose_landmarks(n_samples, n_classes, wide, effort)
         if n_landmarks and not large:  # they leave less for the trees to learn
             leaves, learning_rate = leaves // 2, 0.14
         if effort == "fast":
@@ -143,10 +143,12 @@ class SketchSettings:
         )
 
 
-def _choose_landmarks(n_samples: int, n_classes: int, effort: str) -> int:
+def _choose_landmarks(n_samples: int, n_classes: int, wide: bool, effort: str) -> int:
     """Return the number of landmarks."""
     if n_classes > DENSE:
         return 0
     fewest, most = _LANDMARKS
-    chosen = fewest if n_samples >= _HUGE else min(max(n_samples // 8, fewest), most)
+    chosen = min(max(n_samples // 8, fewest), most)
+    if n_samples >= _HUGE:  # trees of many features cost so much that landmarks are cheap
+        chosen = _LANDMARKS_IF_WIDE if wide else fewest
     return {"fast": chosen // 2, "default": chosen, "best": 2 * chosen}[effort]
