@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import time
+import warnings
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -12,19 +14,58 @@ distributed = pytest.importorskip("distributed")
 pytest.importorskip("dask.dataframe")
 
 LIMIT = 120  # seconds of a test
+CLOSING = 30  # seconds that a client or a cluster may take to close
+
+
+@contextmanager
+def closing(made):
+    """Close a client or a cluster in the end, and only warn if that fails.
+
+    Tests kill workers and schedulers, and what is left of them may not answer. The error would
+    count against the last test of the session, which need not be one of Dask.
+    """
+    try:
+        yield made
+    finally:
+        try:
+            made.close(timeout=CLOSING)
+        except Exception as error:
+            warnings.warn(f"{type(made).__name__} did not close: {error!r}", stacklevel=2)
 
 
 @pytest.fixture(scope="session")
-def cluster():
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, dashboard_address=":0", memory_limit=0
-    ) as made:
+def new_cluster():
+    """Return a function that starts a cluster on this machine, for a with statement."""
+
+    def start(n_workers):
+        return closing(
+            distributed.LocalCluster(
+                n_workers=n_workers, threads_per_worker=1, dashboard_address=":0", memory_limit=0
+            )
+        )
+
+    return start
+
+
+@pytest.fixture(scope="session")
+def new_client():
+    """Return a function that connects a client to a cluster, for a with statement."""
+
+    def connect(cluster, **options):
+        return closing(distributed.Client(cluster, **options))
+
+    return connect
+
+
+@pytest.fixture(scope="session")
+def cluster(new_cluster):
+    with new_cluster(1) as made:
         yield made
 
 
 @pytest.fixture(scope="session")
-def shared_client(cluster):
-    with distributed.Client(cluster) as made:
+def shared_client(cluster, new_client):
+    with new_client(cluster) as made:
         yield made
 
 

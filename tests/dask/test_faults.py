@@ -70,21 +70,19 @@ def test_ctrl_c_keeps_the_rounds(workers, task, saved):
     )
 
 
-def test_a_lost_scheduler_is_a_clear_error(task, monkeypatch):
+def test_a_lost_scheduler_is_a_clear_error(new_cluster, new_client, task, monkeypatch):
     from randomboost.dask import distributed_classifier
 
     monkeypatch.setattr(distributed_classifier, "ROWS_OF_A_SHARD", 1)
-    cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0
-    )
-    client = distributed.Client(cluster, set_as_default=False)
     ask = group.Group.ask_all
+    with new_cluster(2) as cluster, new_client(cluster, set_as_default=False) as client:
 
-    def ask_all(self, call, following):
-        if call.method == "call" and cluster.status == distributed.Status.running:
-            cluster.close()
-        return ask(self, call, following)
+        def ask_all(self, call, following):
+            if call.method == "call" and cluster.status == distributed.Status.running:
+                cluster.close()
+            return ask(self, call, following)
 
-    monkeypatch.setattr(group.Group, "ask_all", ask_all)
-    with pytest.raises(RuntimeError, match="scheduler was lost"):
-        DaskRandomBoostClassifier(**SMALL, client=client).fit(*(divided(each, 6) for each in task))
+        monkeypatch.setattr(group.Group, "ask_all", ask_all)
+        model = DaskRandomBoostClassifier(**SMALL, client=client)
+        with pytest.raises(RuntimeError, match="scheduler was lost"):
+            model.fit(*(divided(each, 6) for each in task))
