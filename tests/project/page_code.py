@@ -8,6 +8,7 @@ what it prints; ``...`` stands for any lines).
 from __future__ import annotations
 
 import doctest
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,8 @@ from typing import Any, NamedTuple
 
 import console_blocks
 import numpy as np
+
+os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"  # the tests make no connections
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -45,9 +45,9 @@ class DaskRandomBoostClassifier(RandomBoostClassifier):
         As for `RandomBoostClassifier`, like all parameters but the last.
     max_leaf_nodes, max_depth, min_samples_leaf, l2_regularization, subsample
         What a tree may look like.
-    n_sketches, leaf_classes, n_projections, projection, max_features, max_bins
+    n_landmarks, n_sketches, leaf_classes, n_projections, projection, max_features, max_bins
         What its splits and leaves are made from.
-    categorical_features, scale, class_weight
+    categorical_features, class_weight
         What is done to the data.
     early_stopping, validation_fraction, n_iter_no_change
         When to stop. Held-out samples are kept by the client.
