@@ -56,11 +56,11 @@ RBoost-proj with n = 1000 and tol = 0; from 10 000 rows on it takes 255 bins a f
 of the random forest are trees. Columns
 "/ {base}" are times divided by {base}'s in the same setting.
 """
-TARGETS = """\
-## Targets
+SINGLE = """\
+## Single figures
 
-| | measured | target | |
-|---|---|---|---|
+| | measured |
+|---|---|
 {rows}
 """
 SCALING = """\
@@ -164,34 +164,20 @@ def _value(value: float | bool | str, unit: str) -> str:
     return f"{text} {unit}".strip()
 
 
-def _verdict(check: dict[str, Any]) -> tuple[str, str]:
-    """Return the target, in words, and whether it is met."""
-    value, limit = check["value"], check["limit"]
-    if isinstance(value, bool):
-        return "yes", "met" if value else "not met"
-    if isinstance(value, str):
-        return "none", "met" if value == "none" else "not met"
-    if limit is None:
-        return "", ""
-    words = f"{'at most' if check['most'] else 'at least'} {_value(limit, check['unit'])}"
-    good = value <= limit if check["most"] else value >= limit
-    return words, "met" if good else "not met"
-
-
 def _check_row(check: dict[str, Any]) -> str:
-    """Return what was measured, the target, and whether it is met."""
-    return row([check["what"], _value(check["value"], check["unit"]), *_verdict(check)])
+    """Return what was measured."""
+    return row([check["what"], _value(check["value"], check["unit"])])
 
 
-def _target_section(records: dict[str, Any]) -> str:
+def _single_section(records: dict[str, Any]) -> str:
     rows = []
     for name in QUESTIONS:
         record = records.get(name)
         if record is not None and "failed" in record:
-            rows.append(row([f"question {name[-1]}", f"failed: {record['failed']}", "", ""]))
+            rows.append(row([f"question {name[-1]}", f"failed: {record['failed']}"]))
         for check in (record or {}).get("checks", []):
             rows.append(_check_row(check))
-    return TARGETS.format(rows="\n".join(rows)) if rows else ""
+    return SINGLE.format(rows="\n".join(rows)) if rows else ""
 
 
 def _scaling_section(records: dict[str, Any], out: Path) -> str:
@@ -272,7 +258,7 @@ def write_page(records: dict[str, Any], plan: Plan, out: Path) -> None:
         base=BASE,
         measurements=f"{out.stem}/{MEASUREMENTS}",
     )
-    sections = [intro, _target_section(records)]
+    sections = [intro, _single_section(records)]
     if names:
         sections.append(_trade_off_section(records, plan, names, out))
     sections += [_set_section(records, plan, name) for name in names]

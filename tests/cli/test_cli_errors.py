@@ -84,6 +84,8 @@ def test_paths_that_cannot_be_used(data, model, tmp_path):
     assert "folder" in one_line("predict", model, data, "-o", tmp_path / "none" / "p.csv")
     assert "which is an input" in one_line("predict", model, data, "-o", data)
     assert "No such file" in one_line("predict", tmp_path / "none.rboost", data)
+    report = tmp_path / "none" / "page.html"
+    assert "no folder" in one_line("evaluate", model, data, "--report", report)
     assert "folder" in one_line("info", tmp_path)
 
 

@@ -53,5 +53,9 @@ def test_existing_files_stay(tmp_path):
     assert path.read_text() != "mine"
 
 
+def test_a_missing_folder_is_named(tmp_path):
+    assert "none: create it first" in run(tmp_path / "none" / "a.csv", code=1).stderr
+
+
 def test_another_ending_is_refused(tmp_path):
     assert "has to end in .csv" in run(tmp_path / "flowers.parquet", code=1).stderr

@@ -258,6 +258,11 @@ def test_errors_and_trade_off():
     display = TradeOffDisplay([np.nan, 2, 3], [0.1, 0.2, 0.3], ["a", "b", "c"]).plot()
     assert [line.get_label() for line in display.ax_.lines] == ["b", "c"]
     assert display.ax_.lines[0].get_marker() == "s"  # that of the second, as with all three
+    narrow = TradeOffDisplay([0.0029, 0.0035, 0.0044], [0.1, 0.2, 0.3], ["a", "b", "c"]).plot()
+    narrow.figure_.canvas.draw()
+    low, high = narrow.ax_.get_xlim()
+    shown = [tick for tick in narrow.ax_.get_xticks() if low <= tick <= high]
+    assert 2 <= len(shown) <= 5  # labels that do not overlap
     with pytest.raises(ValueError, match="must be positive"):
         TradeOffDisplay([0, 1], [0.1, 0.2], ["a", "b"])
 

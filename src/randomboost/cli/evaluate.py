@@ -23,6 +23,7 @@ from ..reading import (
 from ..runtime.units import format_bytes
 from .console import Terminal, plain_table
 from .data import without_target
+from .outputs import check_writable
 from .saved import SavedModel, unused_columns
 
 _SHOWN_CLASSES = 12
@@ -53,6 +54,8 @@ def evaluate(
     format, header
         As in `randomboost.reading.open_rows`.
     """
+    if report:
+        check_writable(report)
     saved = SavedModel(model_path)
     with open_rows(path, format=format, header=header) as rows:
         names = ["target"] if rows.names is None else rows.names

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..runtime.writing import whole_file
 from .console import Terminal
+from .outputs import check_writable
 
 _SEED = 0
 _ROWS_PER_SPECIES = 200
@@ -69,6 +70,7 @@ def write_sample(terminal: Terminal, out: str, *, force: bool) -> None:
     existing = [str(found) for found in (path, new) if found.exists()]
     if existing and not force:
         raise ValueError(f"{existing[0]} exists already: --force replaces it")
+    check_writable(path)
     table = flowers()
     known, unknown = table.iloc[:-_NEW_ROWS], table.iloc[-_NEW_ROWS:].drop(columns="species")
     for target, rows in ((path, known), (new, unknown)):

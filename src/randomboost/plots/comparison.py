@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter, LogLocator, NullLocator
+from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullLocator
 
 from ..significance import Comparison, compare, model_names
 from .style import FAINT, SIZE, color, dress, ink, marker, shorten_all, show_percent, start
@@ -18,6 +18,7 @@ _TESTS = {
     "wilcoxon": "Wilcoxon, Holm",
     "nemenyi": "Nemenyi",
 }
+_NARROW, _FEW = 0.5, 4  # decades of costs below which an axis has evenly spaced ticks; their number
 
 
 class ErrorsDisplay:
@@ -175,14 +176,7 @@ class TradeOffDisplay:
                 label=name,
             )
         ax.set(xscale="log", xlabel=self.label, ylabel="error")
-        lowest, highest = np.nanmin(self.costs), np.nanmax(self.costs)
-        decades = np.log10(highest / lowest)
-        subs = (1, 2, 5) if decades < 1.5 else (1, 3) if decades < 3 else (1,)
-        ax.xaxis.set_major_locator(LogLocator(subs=subs, numticks=12))
-        ax.xaxis.set_minor_locator(NullLocator())
-        ax.xaxis.set_major_formatter(
-            EngFormatter(sep="") if lowest >= 1 and highest >= 1e4 else "{x:g}"
-        )
+        self._place_ticks(ax)
         show_percent(ax.yaxis)
         ax.margins(0.08, 0.1)
         if legend:
@@ -195,6 +189,20 @@ class TradeOffDisplay:
             )
         dress(ax)
         return self
+
+    def _place_ticks(self, ax: Axes) -> None:
+        """Label the logarithmic axis of the costs with few round numbers."""
+        lowest, highest = np.nanmin(self.costs), np.nanmax(self.costs)
+        decades = np.log10(highest / lowest)
+        subs = (1, 2, 5) if decades < 1.5 else (1, 3) if decades < 3 else (1,)
+        narrow = decades < _NARROW
+        ax.xaxis.set_major_locator(
+            MaxNLocator(_FEW) if narrow else LogLocator(subs=subs, numticks=12)
+        )
+        ax.xaxis.set_minor_locator(NullLocator())
+        ax.xaxis.set_major_formatter(
+            EngFormatter(sep="") if lowest >= 1 and highest >= 1e4 else "{x:g}"
+        )
 
 
 class CriticalDifferenceDisplay:
