@@ -45,7 +45,9 @@ def main(path: str, out: str, allowed: int, out_of_core: bool) -> None:
     ) as client:
         rng = np.random.default_rng(0)
         few = pd.DataFrame(rng.normal(size=(500, 3)), columns=list("abc")).assign(y=[0, 1] * 250)
-        first = dd.from_pandas(few, npartitions=2)
+        small = f"{out}.small.parquet"
+        few.to_parquet(small, row_group_size=100)
+        first = dd.read_parquet(small, split_row_groups=True)  # starts the threads of pyarrow
         fit(first, client, out_of_core).predict(first.drop(columns="y")).compute()
         limit = data_bytes() + allowed * 2**20
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -80,5 +86,49 @@ def test_tables_warm_starts_and_blocks(saved, tmp_path, small_blocks):
 
 def test_a_folder_that_is_not_there(client, task):
     model = DaskRandomBoostClassifier(**SMALL, out_of_core="/no/such/folder")
-    with pytest.raises(ValueError, match="out_of_core='/no/such/folder'.*pass a folder"):
+    with pytest.raises(ValueError, match=r"out_of_core='/no/such/folder'.*pass a folder"):
         model.fit(*(divided(each, 2) for each in task))
+
+
+ALLOWED = 140  # MiB
+ROWS, COLUMNS, GROUPS = 5000, 200, 46
+
+
+def write_large(path):
+    """Write a Parquet file some rows at a time."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    rng = np.random.default_rng(0)
+    names = [f"f{number}" for number in range(COLUMNS)]
+    schema = pa.schema([*((name, pa.float64()) for name in names), ("y", pa.int64())])
+    with parquet.ParquetWriter(path, schema) as writer:
+        for _ in range(GROUPS):
+            X = rng.normal(size=(ROWS, COLUMNS))
+            columns = [*X.T, (X[:, 0] > 0).astype(np.int64)]
+            writer.write_table(pa.table(dict(zip(schema.names, columns, strict=True))))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are those of Linux")
+def test_a_file_of_three_times_the_memory(tmp_path):
+    path, out = tmp_path / "large.parquet", tmp_path / "model.rboost"
+    write_large(path)
+    assert path.stat().st_size >= 3 * ALLOWED * 2**20
+    script = Path(__file__).with_name("limited_fit.py")
+    # memory that is freed counts no longer: one heap, which shrinks
+    environment = os.environ | {"MALLOC_ARENA_MAX": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+
+    def run(out_of_core):
+        command = [sys.executable, script, path, out, str(ALLOWED), out_of_core]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100)
+
+    found = run("1")
+    assert found.returncode == 0, found.stderr[-2000:]
+    large = pd.read_parquet(path)
+    settings = runpy.run_path(str(script))["SETTINGS"]
+    local = RandomBoostClassifier(**settings).fit(large.drop(columns="y"), large["y"])
+    local.save(tmp_path / "local.rboost")
+    assert out.read_bytes() == (tmp_path / "local.rboost").read_bytes()
+    right = local.score(large.drop(columns="y"), large["y"])
+    assert found.stdout.split()[-1] == f"{right:.3f}"
+    assert "MemoryError" in run("0").stderr  # the limit is one

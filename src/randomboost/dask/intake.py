@@ -326,8 +326,8 @@ def divide_part(part: Part, tables: Tables, factors: NDArray, division: Division
         first = int(ends[shard * n_ranges - 1]) if shard else 0
         rows = order[first : own_ends[-1]]
         kept = values[rows] if folder is None else FileRows.of(values[rows], folder)
-        own = tuple((own_ends - first).tolist())
-        found.append(Piece(kept, labels[rows], weight[rows], hashes[rows], own))
+        parts = tuple((own_ends - first).tolist())
+        found.append(Piece(kept, labels[rows], weight[rows], hashes[rows], parts))
     return found
 
 
