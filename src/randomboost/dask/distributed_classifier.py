@@ -24,10 +24,11 @@ from ..runtime.exact_sums import finest_unit
 from ..runtime.parallel import ThreadTeam, resolve_threads
 from ..training.loop import TrainingData
 from .group import Group
-from .intake import Tables, join_facts
+from .intake import Division, Tables, join_facts
 from .lazy import lazy_accuracy, lazy_labels, lazy_probabilities, lazy_topk
 from .placed_rows import PlacedRows
 from .source import Source, find_client, is_table, need_collection
+from .storage import RANGE_BYTES, fit_folder, remove_rows
 
 ROWS_OF_A_SHARD = 250_000  # below which a further shard is not worth its messages
 
@@ -59,6 +60,10 @@ class DaskRandomBoostClassifier(RandomBoostClassifier):
         Number of threads of the client; workers use the threads that they have.
     client : dask.distributed.Client or None, default=None
         The client; None for the one that Dask's collections use.
+    out_of_core : bool or str, default=False
+        Keep features and bins in files, for data larger than memory: True for files in Dask's
+        ``temporary-directory``, or a folder for them. All workers have to be on one machine. The
+        data is read twice, and the files are removed after the fit. It does not change the model.
 
     Attributes
     ----------
@@ -72,7 +77,11 @@ class DaskRandomBoostClassifier(RandomBoostClassifier):
     20
     """
 
-    _allowed: ClassVar[dict[str, list]] = {**RandomBoostClassifier._allowed, "client": [object]}
+    _allowed: ClassVar[dict[str, list]] = {
+        **RandomBoostClassifier._allowed,
+        "client": [object],
+        "out_of_core": ["boolean", str],
+    }
 
     def __init__(
         self,
@@ -102,12 +111,14 @@ class DaskRandomBoostClassifier(RandomBoostClassifier):
         n_jobs: int | None = None,
         verbose: int = 0,
         client: Any = None,
+        out_of_core: bool | str = False,
     ) -> None:
         given = dict(locals())
-        for name in ("self", "client", "__class__"):
+        for name in ("self", "client", "out_of_core", "__class__"):
             given.pop(name, None)
         super().__init__(**given)
         self.client = client
+        self.out_of_core = out_of_core
 
     def __sklearn_clone__(self) -> DaskRandomBoostClassifier:
         return type(self)(**self.get_params(deep=False))  # a client cannot be copied
@@ -138,31 +149,45 @@ class DaskRandomBoostClassifier(RandomBoostClassifier):
         client = find_client(self.client)
         source = Source(X, y, sample_weight, self._listed_categories())
         validate_data(self, source.template, reset=start is None, skip_check_array=True)
-        tables, kept, n_rows = self._read_all(client, source, start)
+        with fit_folder(self.out_of_core) as folder:
+            group, tables, factors = self._place(client, source, start, folder)
+            try:
+                self._fit_placed(group, tables, factors, validation, start, on_round)
+            finally:
+                group.close()
+
+    def _place(
+        self, client: Any, source: Source, start: FittedModel | None, folder: str | None
+    ) -> tuple[Group, Tables, NDArray]:
+        """Return shards with the samples, what is known of these, and factors of the classes."""
+        tables, kept, n_rows = self._read_all(client, source, start, keep=folder is None)
         nothing = np.empty(0, dtype=np.int64), np.empty(0)
         given = None if isinstance(self.class_weight, str) else self.class_weight
         factors = class_factors(given, tables.classes, *nothing)
         threads = client.scheduler_info(n_workers=-1)["workers"]
         n_shards = max(1, min(len(threads), n_rows // ROWS_OF_A_SHARD))
+        division = Division(n_shards)
+        if folder is not None:
+            n_bytes = n_rows * tables.n_columns * tables.dtype.itemsize
+            division = Division(n_shards, 1 + n_bytes // n_shards // RANGE_BYTES, folder)
         group = Group(
             client,
-            partial(source.pieces, client, tables, factors, n_shards),
-            lambda n_threads: (tables, n_threads),
+            partial(source.pieces, client, tables, factors, division),
+            lambda n_threads: (tables, n_threads, folder),
             n_shards,
         )
         del kept
-        try:
-            self._fit_placed(group, tables, factors, validation, start, on_round)
-        finally:
-            group.close()
+        if folder is not None:
+            remove_rows(folder)
+        return group, tables, factors
 
     def _read_all(
-        self, client: Any, source: Source, start: FittedModel | None
+        self, client: Any, source: Source, start: FittedModel | None, *, keep: bool
     ) -> tuple[Tables, Any, int]:
         """Return what all partitions hold, futures of them, and the number of rows."""
         weights = self.class_weight if isinstance(self.class_weight, dict) else {}
         without = [label for label, weight in weights.items() if weight == 0]
-        facts, kept = source.facts(client, without)
+        facts, kept = source.facts(client, without, keep=keep)
         tables = join_facts(facts, source.names)
         check_classification_targets(np.repeat(tables.classes, 3))
         if start is not None:
@@ -283,7 +308,7 @@ class DaskRandomBoostClassifier(RandomBoostClassifier):
         """
         check_is_fitted(self)
         parameters = self.get_params(deep=False)
-        del parameters["client"]
+        del parameters["client"], parameters["out_of_core"]
         local = RandomBoostClassifier(**parameters)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):

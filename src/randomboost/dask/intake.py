@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_array
 from ..preprocessing.encoding import Reading, read_training
 from ..preprocessing.labels import distinct_labels
 from ..preprocessing.merging import row_hashes
+from .storage import FileRows
 
 Levels = dict[int, tuple[Hashable, list[Any]]]
 
@@ -232,7 +233,7 @@ class Piece(NamedTuple):
 
     Parameters
     ----------
-    values : ndarray of shape (n_rows, n_columns)
+    values : ndarray or FileRows of shape (n_rows, n_columns)
         Numbers.
     labels : ndarray of int64
         Class numbers.
@@ -240,15 +241,51 @@ class Piece(NamedTuple):
         Weights.
     hashes : ndarray of uint64
         Hashes of the rows.
+    ends : tuple of int
+        The ends of the ranges of hashes that the rows are ordered by: one range in memory.
     """
 
-    values: NDArray
+    values: Any
     labels: NDArray[np.int64]
     weight: NDArray
     hashes: NDArray[np.uint64]
+    ends: tuple[int, ...]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.labels)
+
+    def range(self, number: int) -> Piece:
+        """Return the rows of a range of hashes, in memory."""
+        first, last = self.ends[number - 1] if number else 0, self.ends[number]
+        rows = slice(first, last)
+        in_file = isinstance(self.values, FileRows)
+        values = self.values.read(first, last) if in_file else self.values[rows]
+        return Piece(
+            values, self.labels[rows], self.weight[rows], self.hashes[rows], (last - first,)
+        )
 
 
-def divide_part(part: Part, tables: Tables, factors: NDArray, n_shards: int) -> list[Piece]:
+class Division(NamedTuple):
+    """How partitions are divided.
+
+    Parameters
+    ----------
+    n_shards : int
+        Number of shards.
+    n_ranges : int
+        Ranges of hashes of a shard, which are merged one after another.
+    folder : str or None
+        Folder for the rows; None to keep them in memory.
+    """
+
+    n_shards: int
+    n_ranges: int = 1
+    folder: str | None = None
+
+
+def divide_part(part: Part, tables: Tables, factors: NDArray, division: Division) -> list[Piece]:
     """Divide the rows of a partition by their hashes.
 
     Parameters
@@ -259,8 +296,8 @@ def divide_part(part: Part, tables: Tables, factors: NDArray, n_shards: int) -> 
         What is known of all partitions.
     factors : ndarray of shape (n_classes,)
         Factors of the classes; samples of those that are 0 are left out.
-    n_shards : int
-        Number of shards.
+    division : Division
+        How to divide them.
 
     Returns
     -------
@@ -270,7 +307,7 @@ def divide_part(part: Part, tables: Tables, factors: NDArray, n_shards: int) -> 
     labels = np.searchsorted(tables.classes, part.labels) if len(part.labels) else part.labels
     labels = labels.astype(np.int64)
     used = np.flatnonzero((part.weight > 0) & (factors[labels] > 0))
-    values = part.values[used].astype(tables.dtype)
+    values = part.values[used].astype(tables.dtype, copy=False)
     for column, (_, levels) in tables.categories.items():
         own = part.categories.get(column)
         if own is not None:
@@ -279,9 +316,19 @@ def divide_part(part: Part, tables: Tables, factors: NDArray, n_shards: int) -> 
             known = ~np.isnan(values[:, column])
             values[known, column] = numbers[values[known, column].astype(np.int64)]
     labels, weight, hashes = labels[used], part.weight[used], row_hashes(values)
-    shards = shard_of(hashes, n_shards)
-    found = [np.flatnonzero(shards == shard) for shard in range(n_shards)]
-    return [Piece(values[rows], labels[rows], weight[rows], hashes[rows]) for rows in found]
+    n_shards, n_ranges, folder = division
+    ranges = shard_of(hashes, n_shards * n_ranges)
+    order = np.argsort(ranges, kind="stable")
+    ends = np.cumsum(np.bincount(ranges, minlength=n_shards * n_ranges))
+    found = []
+    for shard in range(n_shards):
+        own_ends = ends[shard * n_ranges : (shard + 1) * n_ranges]
+        first = int(ends[shard * n_ranges - 1]) if shard else 0
+        rows = order[first : own_ends[-1]]
+        kept = values[rows] if folder is None else FileRows.of(values[rows], folder)
+        parts = tuple((own_ends - first).tolist())
+        found.append(Piece(kept, labels[rows], weight[rows], hashes[rows], parts))
+    return found
 
 
 def shard_of(hashes: NDArray[np.uint64], n_shards: int) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""A shard: the training samples of a range of hashes, in the memory of a worker."""
+"""A shard: the training samples of a range of hashes, in the memory of a worker or on its disk."""
 
 from __future__ import annotations
 
@@ -23,6 +23,54 @@ from ..training.binned_data import BinnedData
 from ..training.shared_rows import ShardRows
 from ..trees.sparse_scores import Prior
 from .intake import Piece, Tables
+from .storage import Storage
+
+
+def merged_pieces(
+    pieces: list[Piece], storage: Storage
+) -> tuple[NDArray, NDArray[np.int64], NDArray, NDArray[np.uint64]]:
+    """Merge equal samples of all pieces, and put them in the canonical order.
+
+    Parameters
+    ----------
+    pieces : list of Piece
+        The rows. Those in files are in ranges of hashes, of which one is read at a time.
+    storage : Storage
+        Where the features are kept.
+
+    Returns
+    -------
+    tuple
+        Features, class numbers, weights and hashes of the distinct samples.
+    """
+    n_ranges = len(pieces[0].ends)
+    if n_ranges == 1 and not storage.on_disk:
+        return _merged([piece.range(0) for piece in pieces])
+    n_rows, first = sum(piece.n_rows for piece in pieces), 0
+    out: NDArray | None = None
+    others = []
+    for number in range(n_ranges):
+        X, *rest = _merged([piece.range(number) for piece in pieces])
+        if out is None:
+            out = storage.empty((n_rows, X.shape[1]), X.dtype)
+        out[first : first + len(X)] = X
+        first += len(X)
+        others.append(rest)
+    assert out is not None
+    labels, weight, hashes = (np.concatenate(each) for each in zip(*others, strict=True))
+    return out[:first], labels, weight, hashes
+
+
+def _merged(parts: list[Piece]) -> tuple[NDArray, NDArray[np.int64], NDArray, NDArray[np.uint64]]:
+    """Merge equal samples of some rows in memory."""
+    each = [(part.values, part.labels, part.weight, part.hashes) for part in parts]
+    X, labels, weight, hashes = (np.concatenate(column) for column in zip(*each, strict=True))
+    if len(labels):
+        order, begins = canonical_order(X, hashes, labels, weight)
+        chosen = order[begins]
+        weight = np.add.reduceat(weight[order], np.flatnonzero(begins))
+        X, labels, hashes = X[chosen], labels[chosen], hashes[chosen]
+    return X, labels, weight, hashes
 
 
 class Shard:
@@ -36,17 +84,17 @@ class Shard:
         What is known of all partitions.
     n_threads : int
         Threads to use.
+    folder : str or None
+        Folder for features and bins; None to keep them in memory.
     """
 
-    def __init__(self, pieces: list[Piece], tables: Tables, n_threads: int) -> None:
-        X, labels, weight, hashes = (np.concatenate(each) for each in zip(*pieces, strict=True))
+    def __init__(
+        self, pieces: list[Piece], tables: Tables, n_threads: int, folder: str | None = None
+    ) -> None:
+        self._storage = Storage(folder)
         self._n_classes = len(tables.classes)
-        if len(labels):
-            order, begins = canonical_order(X, hashes, labels, weight)
-            chosen = order[begins]
-            weight = np.add.reduceat(weight[order], np.flatnonzero(begins))
-            X, labels, hashes = X[chosen], labels[chosen], hashes[chosen]
-        self._X, self._y, self._weight, self._hashes = X, labels, weight, hashes
+        self._X, labels, self._weight, hashes = merged_pieces(pieces, self._storage)
+        self._y, self._hashes = labels, hashes
         self._keys = sample_keys(hashes, labels)
         self._held = np.zeros(len(labels), dtype=bool)
         self._team = ThreadTeam(n_threads)
@@ -75,9 +123,17 @@ class Shard:
 
     def encode(self, columns: dict[int, Column]) -> int:
         """Encode categories; return the number of features."""
-        folds = find_folds(self._hashes)
-        parts = {place: each.encode(self._X[:, place], folds) for place, each in columns.items()}
-        self._X = put_together(self._X, parts)
+        folds, X = find_folds(self._hashes), self._X
+
+        def encoded(rows: slice) -> NDArray:
+            numbers = X[rows]
+            parts = {
+                place: each.encode(numbers[:, place], folds[rows])
+                for place, each in columns.items()
+            }
+            return put_together(numbers, parts)
+
+        self._X = self._storage.made(X, encoded)
         return self._X.shape[1]
 
     def weigh(self, factors: NDArray) -> None:
@@ -130,7 +186,7 @@ class Shard:
         labels = self._y if stratified else np.zeros_like(self._y)
         held = at_most(draw(self._keys, seed), labels, limits)
         if remove:
-            self._X, self._y = self._X[~held], self._y[~held]
+            self._X, self._y = self._storage.chosen(self._X, ~held), self._y[~held]
             self._weight, self._keys = self._weight[~held], self._keys[~held]
             held = np.zeros(len(self._y), dtype=bool)
         self._held = held
@@ -152,11 +208,13 @@ class Shard:
 
     def scale(self, scaling: StandardScaling) -> None:
         """Scale the features."""
-        self._X = scaling.apply(self._X)
+        X = self._X
+        self._X = self._storage.made(X, lambda rows: scaling.apply(X[rows]))
 
     def missing(self) -> NDArray[np.bool_]:
         """Return which features have missing values."""
-        return np.isnan(self._X).any(axis=0)
+        found = [np.isnan(self._X[rows]).any(axis=0) for rows in self._storage.blocks(self._X)]
+        return np.any(found, axis=0)
 
     def start(
         self, scores: LandmarkScores, seed: int, draws: NDArray[np.uint64], own: NDArray[np.float32]
@@ -165,7 +223,8 @@ class Shard:
 
         The samples with the given draws, which rise, have scores of their own.
         """
-        self._begin = scores.scores(self._X, self._team).T
+        X = self._X
+        self._begin = self._storage.made(X, lambda rows: scores.scores(X[rows], self._team).T)
         mine = draw(self._keys, seed)
         places = np.searchsorted(draws, mine)
         known = places < len(draws)
@@ -174,8 +233,12 @@ class Shard:
 
     def bin(self, directions: Directions, edges: NDArray) -> None:
         """Find the bins of all samples."""
-        n_bins = edges.shape[1] + 1
-        self._bins = BinnedData(self._X, directions, n_bins, self._team, edges).bins
+        X, n_bins = self._X, edges.shape[1] + 1
+
+        def binned(rows: slice) -> NDArray[np.uint8]:
+            return BinnedData(X[rows], directions, n_bins, self._team, edges).bins
+
+        self._bins = self._storage.made(X, binned)
 
     def held_rows(self) -> tuple[NDArray[np.uint8], NDArray[np.float32] | None]:
         """Return the bins of the samples that are held out, and what they start from."""
@@ -192,7 +255,7 @@ class Shard:
         part = self._part(number)
         weight = self._weight[part] / mean
         self._members[number] = ShardRows(
-            self._bins[part],
+            self._storage.chosen(self._bins, part),
             self._y[part],
             weight,
             self._keys[part],
@@ -205,7 +268,7 @@ class Shard:
     def go_on_from(self, start: SparseTrees) -> None:
         """Add the trees of a model to all scores."""
         for number, rows in self._members.items():
-            X = self._X[self._part(number)]
+            X = self._storage.chosen(self._X, self._part(number))
             start.member(number).add_to(rows.scores, X, self._team)
 
     async def part(self, member: int, place: int, n_places: int) -> NDArray[np.int64]:
@@ -240,5 +303,5 @@ class Shard:
 
     def call(self, member: int, method: str, *arguments: Any) -> Any:
         """Call a method of a member's samples."""
-        self._X = self._X[:0]  # their bins are known
+        self._X = np.empty((0, self._X.shape[1]), dtype=self._X.dtype)  # their bins are known
         return getattr(self._members[member], method)(*arguments)

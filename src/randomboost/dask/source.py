@@ -9,7 +9,7 @@ import numpy as np
 from dask.base import is_dask_collection
 from distributed import Client, get_client
 
-from .intake import PartFacts, Tables, divide_part, part_facts, read_part
+from .intake import Division, PartFacts, Tables, divide_part, part_facts, read_part
 
 
 def find_client(client: Client | None) -> Client:
@@ -142,14 +142,31 @@ class Source:
         """Names of the columns, or their positions."""
         return list(range(self.n_columns)) if self._columns is None else self._columns
 
-    def facts(self, client: Client, without: list[Any]) -> tuple[list[PartFacts], list[Any]]:
-        """Read all partitions; return what they hold, and futures that keep them in memory."""
-        kept = client.persist(self._parts)
+    def facts(
+        self, client: Client, without: list[Any], *, keep: bool
+    ) -> tuple[list[PartFacts], list[Any]]:
+        """Read all partitions.
+
+        Parameters
+        ----------
+        client : Client
+            The client.
+        without : list
+            Labels of classes of weight 0.
+        keep : bool
+            Whether to keep them in memory; else they are read again when they are divided.
+
+        Returns
+        -------
+        tuple
+            What the partitions hold, and futures or delayed objects of them.
+        """
+        kept = client.persist(self._parts) if keep else self._parts
         report = dask.delayed(part_facts, pure=False)
         return client.gather(client.compute([report(part, without) for part in kept])), kept
 
     def pieces(
-        self, client: Client, tables: Tables, factors: Any, n_shards: int, shards: list[int]
+        self, client: Client, tables: Tables, factors: Any, division: Division, shards: list[int]
     ) -> list[list[Any]]:
         """Return futures of the pieces of some shards, a list for each.
 
@@ -161,8 +178,8 @@ class Source:
             What is known of all partitions.
         factors : ndarray
             Factors of the classes.
-        n_shards : int
-            Number of shards in all.
+        division : Division
+            How partitions are divided.
         shards : list of int
             The shards whose pieces are wanted.
 
@@ -172,8 +189,8 @@ class Source:
             The pieces.
         """
         divide = dask.delayed(divide_part, pure=False)
-        shared = dask.delayed((tables, factors), pure=False)
-        divided = [divide(part, shared[0], shared[1], n_shards) for part in self._parts]
+        shared = dask.delayed((tables, factors, division), pure=False)
+        divided = [divide(part, *(shared[place] for place in range(3))) for part in self._parts]
         every = [[each[shard] for each in divided] for shard in shards]
         flat = client.compute([piece for pieces in every for piece in pieces])
         n = len(self._parts)
