@@ -464,6 +464,8 @@ def test_wrong_solver_options(name, options):
         *[(name, {}, {"scale": False}) for name in MODELS if name != "trees"],
         ("trees", {}, {"n_landmarks": 0}),
         ("trees", {"n_landmarks": 0}, {"n_landmarks": 20}),
+        ("trees", {"n_landmarks": 20}, {"n_landmarks": 19}),
+        ("trees", {"n_landmarks": 20}, {"n_landmarks": 30}),
         *[(name, {}, {"random_state": 1}) for name in MODELS],
         *[(name, {}, {"n_projections": 41}) for name in ("trees", "rank", "proj")],
         *[(name, {}, {"projection": "sparse"}) for name in ("trees", "rank")],

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..ensembles.landmark_scores import LandmarkScores
 from ..ensembles.landmark_trees import LandmarkTrees, apart
 from ..ensembles.sparse_trees import SparseTrees
 from ..losses import LogisticLoss, Loss
@@ -366,7 +367,12 @@ class RandomBoostClassifier(BaseBoostingClassifier):
             return "projection"
         if wanted != trees.directions.counts:
             return "n_projections"
-        if self.n_landmarks is not None and bool(self.n_landmarks) != (start is not None):
+        if self.n_landmarks is not None and not self._has_landmarks(start, data):
             return "n_landmarks"
         density = split_kind(self.projection)[1]
         return None if density == trees.directions.density else "projection"
+
+    def _has_landmarks(self, start: LandmarkScores | None, data: TrainingData) -> bool:
+        """Return whether a model has `n_landmarks` of them, or all samples if these are fewer."""
+        known = 0 if start is None else len(start.landmarks)
+        return known in (self.n_landmarks, min(self.n_landmarks, data.X.shape[0]))
