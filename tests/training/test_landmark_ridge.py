@@ -215,14 +215,14 @@ def test_the_choice_of_samples_does_not_depend_on_their_order(monkeypatch):
     keys = np.random.default_rng(0).integers(0, 2**63, 500).astype(np.uint64)
     order = np.random.default_rng(1).permutation(500)
     for most in (20_000, 100):
-        monkeypatch.setattr(landmark_ridge, "START_SAMPLES", most)
-        chosen = start_samples(keys, 7)
+        monkeypatch.setattr(landmark_ridge, "_START_SAMPLES", most)
+        chosen = start_samples(keys, 7, 5)
         assert len(chosen) == len(set(chosen)) == min(most, 500)
-        assert_array_equal(keys[order][start_samples(keys[order], 7)], keys[chosen])
-        assert (start_samples(keys, 8) != chosen).any()
-    whole = start_samples(keys, 7)
-    monkeypatch.setattr(landmark_ridge, "START_SAMPLES", 20_000)
-    assert_array_equal(start_samples(keys, 7)[:100], whole)  # the same ones come first
+        assert_array_equal(keys[order][start_samples(keys[order], 7, 5)], keys[chosen])
+        assert (start_samples(keys, 8, 5) != chosen).any()
+    more = start_samples(keys, 7, 11)  # twenty per landmark
+    assert len(more) == 220
+    assert_array_equal(more[:100], chosen)  # the same ones come first
 
 
 @pytest.mark.filterwarnings("error")

@@ -19,7 +19,7 @@ from ..projections.directions import (
 )
 from ..runtime.exact_sums import finest_unit
 from ..runtime.parallel import ThreadTeam
-from ..training.landmark_ridge import START_SAMPLES, learn_start
+from ..training.landmark_ridge import learn_start, n_start_samples
 from ..training.scored_samples import ScoredSamples
 from ..training.shared_rows import SharedRows
 from ..trees.binning import find_edges, sample_step
@@ -173,7 +173,7 @@ class PlacedRows:
         """Find the scores that boosting starts from; see `LocalRows`."""
         counts = self.class_counts()
         n = int(counts.sum())
-        wanted = np.array([min(n, START_SAMPLES)])
+        wanted = np.array([n_start_samples(n, n_landmarks)])
         limits = self._limits(None, seed, False, wanted)
         draws = np.concatenate(
             [each for each, _ in self._group.ask("below", None, seed, False, limits)]

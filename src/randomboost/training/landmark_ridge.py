@@ -24,7 +24,7 @@ from ..projections.landmarks import Landmarks, bent
 from ..runtime.parallel import ThreadTeam
 
 _PARTS = 5  # of the samples, each of which gets its scores from the others
-START_SAMPLES = 20_000  # most that a regression is fitted to
+_START_SAMPLES, _PER_LANDMARK = 20_000, 20  # that a regression is fitted to, at most
 _TRIED_SAMPLES, _TRIED_LANDMARKS, _TRIED_PARTS = 1500, 192, 3  # while settings are compared
 _FEW = 1000  # samples up to which settings are compared on all parts instead of one
 _POWERS = (0.0, 0.5, 1.0)  # of the correlation ratio of a feature, as its weight
@@ -228,7 +228,23 @@ def _choose(
     return Setting(power, width, _PENALTIES[int(np.argmin(losses[power, width]))])
 
 
-def start_samples(keys: NDArray[np.uint64], seed: int) -> NDArray[np.int64]:
+def n_start_samples(n_samples: int, n_landmarks: int) -> int:
+    """Return the number of samples that scores are fitted to.
+
+    Parameters
+    ----------
+    n_samples, n_landmarks : int
+        Numbers of samples and of landmarks.
+
+    Returns
+    -------
+    int
+        All samples, but at most 20000, or 20 for every landmark if these are more.
+    """
+    return min(n_samples, max(_START_SAMPLES, _PER_LANDMARK * n_landmarks))
+
+
+def start_samples(keys: NDArray[np.uint64], seed: int, n_landmarks: int) -> NDArray[np.int64]:
     """Choose the samples that scores are fitted to.
 
     Parameters
@@ -237,15 +253,18 @@ def start_samples(keys: NDArray[np.uint64], seed: int) -> NDArray[np.int64]:
         Keys of all samples.
     seed : int
         Seed.
+    n_landmarks : int
+        Number of landmarks.
 
     Returns
     -------
     ndarray of int64
-        Numbers of at most 20000 samples, in random order.
+        Numbers of `n_start_samples` samples, in random order.
     """
     draws = draw(keys, seed)
-    if len(draws) > START_SAMPLES:
-        chosen = np.argpartition(draws, START_SAMPLES - 1)[:START_SAMPLES]
+    n = n_start_samples(len(draws), n_landmarks)
+    if n < len(draws):
+        chosen = np.argpartition(draws, n - 1)[:n]
         return chosen[np.argsort(draws[chosen], kind="stable")]
     return np.argsort(draws, kind="stable")
 

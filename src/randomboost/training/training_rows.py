@@ -114,7 +114,7 @@ class LocalRows:
             The scores.
         """
         data, team = self._data, self._team
-        chosen = start_samples(self._keys, seed)
+        chosen = start_samples(self._keys, seed, n_landmarks)
         samples = data.X[chosen], data.y[chosen], data.sample_weight[chosen]
         with OutsideForks():
             found, own = learn_start(*samples, data.n_classes, n_landmarks, len(data.y), team)

@@ -20,7 +20,7 @@ from ..runtime.random_stream import scrambled
 from ..trees.sketching import n_planes
 from ..trees.sparse_scores import make_prior
 from .binned_data import BinnedData
-from .landmark_ridge import START_SAMPLES
+from .landmark_ridge import n_start_samples
 from .loop import Trainer, TrainingData
 from .scored_samples import ScoredSamples
 from .temperature import find_scale
@@ -69,7 +69,7 @@ class SketchTrainer(Trainer):
             self._directions = start.directions
         n_directions, n_sketches = len(self._directions), min(settings.n_sketches, n_classes)
         each = 64 * n_planes(n_sketches) + 8 * min(n_classes, 4 * settings.leaf_classes)
-        compared = 16 * min(m, START_SAMPLES) * settings.n_landmarks
+        compared = 16 * n_start_samples(m, settings.n_landmarks) * settings.n_landmarks
         rows.need_memory(
             m * (n_directions + n_members * each) + compared,
             f"{n_directions:,} directions and the scores of {m:,} samples",

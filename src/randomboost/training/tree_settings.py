@@ -114,7 +114,7 @@ class SketchSettings:
             if many:
                 n_rounds, learning_rate = 160, 0.09
         elif large:
-            n_rounds, learning_rate, n_members = 100, 0.15, 2
+            n_rounds, learning_rate, n_members = 150, 0.15, 2
         if n_landmarks is None:
             n_landmarks = _choose_landmarks(n_samples, n_classes, wide, effort)
         if n_landmarks and not large:  # they leave less for the trees to learn
