@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
+from .base import Display
 from .style import (
     checked_most,
     color,
@@ -17,13 +17,12 @@ from .style import (
     shorten,
     shorten_all,
     split_pipeline,
-    start,
 )
 
 _MOST_CLASSES = 5  # of one figure
 
 
-class ContributionDisplay:
+class ContributionDisplay(Display):
     """What the features contribute to the scores of a row, or to those of many rows on average.
 
     Of one row the contributions are drawn with their signs, and the values of the features are
@@ -53,9 +52,6 @@ class ContributionDisplay:
     >>> model = RandomBoostClassifier(20, random_state=0).fit(X, y)
     >>> display = ContributionDisplay.from_estimator(model, X[:1])
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(self, explanation: Any, *, max_features: int = 10) -> None:
         if not hasattr(explanation, "classes"):
@@ -150,7 +146,7 @@ class ContributionDisplay:
         ContributionDisplay
             Itself.
         """
-        ax = start(self, ax)
+        ax = self._start(ax)
         order = np.argsort(-np.abs(self.contributions).max(axis=1), kind="stable")
         top, others = order[: self.max_features], order[self.max_features :]
         bars, names = self.contributions[top], self._names(top)
