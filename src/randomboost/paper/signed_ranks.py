@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .tables import DIGITS, Table
+from .tables import DIGITS, Table, markdown_table
 
 _FEWEST = 5  # sets that differ
 
@@ -121,13 +121,9 @@ def signed_rank_markdown(tests: Sequence[SignedRank]) -> str:
     str
         The text.
     """
-    lines = [
-        "| first | second | figures | sets | first lower | second lower | statistic | p |",
-        "|---|---|---|---|---|---|---|---|",
-        *(
-            f"| {t.first} | {t.second} | {t.whose} | {t.sets} | {t.wins} | {t.losses} | "
-            f"{t.statistic:g} | {t.p:.3f} |"
-            for t in tests
-        ),
-    ]
-    return "\n".join(lines) + "\n"
+    titles = ["first", "second", "figures", "sets", "first lower", "second lower", "statistic", "p"]
+    rows = []
+    for t in tests:
+        counts = map(str, (t.sets, t.wins, t.losses))
+        rows.append([t.first, t.second, t.whose, *counts, f"{t.statistic:g}", f"{t.p:.3f}"])
+    return markdown_table(titles, rows)
