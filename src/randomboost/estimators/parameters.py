@@ -226,7 +226,7 @@ def check_parameters(estimator: Any) -> None:
             problem = no_effect(name, value, defaults[name], condition.remedy)
             if condition.refused:
                 raise problem
-            warnings.warn(str(problem), UserWarning, stacklevel=5)
+            warnings.warn(str(problem), UserWarning, stacklevel=4)
     estimator._check_settings()
 
 
