@@ -191,7 +191,7 @@ class DaskRandomBoostClassifier(RandomBoostClassifier):
             if tables.categories or tables.orders:
                 raise ValueError(
                     "warm_start=True on Dask takes no columns of categories: set it to False to "
-                    "start again, or go on with to_local()"
+                    "start again, or continue with to_local()"
                 )
             tables = tables._replace(dtype=start.inputs.dtype)
         if len(tables.classes) < 2:

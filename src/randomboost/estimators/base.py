@@ -360,7 +360,7 @@ class BaseBoostingClassifier(FittedClassifier):
         if y_val.shape != (X_val.shape[0],):
             raise ValueError(
                 f"y_val has shape {y_val.shape} but X_val has {X_val.shape[0]} rows: pass one "
-                "label a row"
+                "label per row"
             )
         if weight is not None:
             try:

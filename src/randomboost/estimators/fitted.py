@@ -414,7 +414,7 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
         y = np.asarray(y)
         if y.shape != (X.shape[0],):
             raise ValueError(
-                f"y has shape {y.shape} but X has {X.shape[0]} rows: pass one label a row"
+                f"y has shape {y.shape} but X has {X.shape[0]} rows: pass one label per row"
             )
         labels = self._class_numbers(y, "y")
         with ThreadTeam(resolve_threads(self.n_jobs)) as team:

@@ -32,7 +32,7 @@ class ContributionDisplay(Display):
     Parameters
     ----------
     explanation : shap.Explanation or Explanation
-        What `explain` of a classifier returned, or some rows of it; at most 5 classes a row.
+        What `explain` of a classifier returned, or some rows of it; at most 5 classes per row.
     max_features : int, default=10
         Number of features to show.
 
@@ -65,7 +65,8 @@ class ContributionDisplay(Display):
         values = np.reshape(explanation.values, (n_rows, len(explanation.feature_names), -1))
         if values.shape[2] > _MOST_CLASSES:
             raise ValueError(
-                f"explanation has {values.shape[2]} classes a row: explain at most {_MOST_CLASSES}"
+                f"explanation has {values.shape[2]} classes per row: explain at most "
+                f"{_MOST_CLASSES}"
             )
         self.explanation, self.max_features = explanation, checked_most(max_features)
         self._single = len(values) == 1
