@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -57,9 +58,14 @@ def signed_rank(first: Sequence[float], second: Sequence[float]) -> tuple[float,
     tuple of float
         Statistic and p-value.
     """
+    return _tested(tuple(_differences(first, second).tolist()))
+
+
+@cache  # permutations take seconds, and several tables have the same columns
+def _tested(differences: tuple[float, ...]) -> tuple[float, float]:
     from scipy.stats import wilcoxon
 
-    found = wilcoxon(_differences(first, second))
+    found = wilcoxon(differences)
     return float(found.statistic), float(found.pvalue)
 
 
