@@ -18,11 +18,11 @@ run: $(VENV)/ready
 	$(BIN)/randomboost compare sklearn:digits --report output/digits.html $(RUNFLAGS)
 
 test: $(VENV)/ready
-	$(BIN)/python -m pytest -n 2 $(TESTFLAGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(TESTFLAGS)
 
 # which lines of Python the tests run, kernels aside: build/coverage/index.html
 coverage: $(VENV)/ready
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term --cov-report=html $(TESTFLAGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=term --cov-report=html $(TESTFLAGS)
 
 # part of the tests with the oldest versions that pyproject.toml allows
 OLDEST ?= .venv-oldest

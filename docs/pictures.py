@@ -108,7 +108,7 @@ def grid(X: NDArray) -> tuple[NDArray, tuple[float, ...]]:
 
 
 def draw_ensembles(sheet: Sheet) -> Figure:
-    """Draw what a round adds: one weak classifier a class, or one for all."""
+    """Draw what a round adds: one weak classifier per class, or one for all."""
     figure, panels = sheet.panels(2, 2.5)
     titles = ["Ordinary boosting: k per round", "Here: one per round for all k"]
     for axes, title, shared in zip(panels, titles, [False, True], strict=True):

@@ -145,8 +145,8 @@ class Results:
         Reasons are looked up by "set method", by "method" for errors above the paper's, by "set".
         """
         table = self.table(name)
-        lines = ["| set | method | ours | paper | difference | best explanation |"]
-        lines.append("|---" * 6 + "|")
+        titles = ["set", "method", "ours", "paper", "difference", "best explanation"]
+        lines = []
         for data in table.sets:
             for key, title in table.columns:
                 entry = table.entries.get((data, key))
@@ -158,10 +158,8 @@ class Results:
                 reason = next((why[each] for each in known if each in why), unknown)
                 ours = f"{entry.mean:.1f} ± {entry.half_width:.1f}"
                 paper = f"{entry.paper[0]:.1f} ({entry.paper[1]:.1f})"
-                lines.append(
-                    f"| {data} | {title} | {ours} | {paper} | {entry.difference:+.1f} | {reason} |"
-                )
-        return "\n".join(lines)
+                lines.append([data, title, ours, paper, f"{entry.difference:+.1f}", reason])
+        return tables.markdown_table(titles, lines).rstrip()
 
     def settings(self, name: str) -> str:
         """Describe repeats and grids."""
@@ -201,8 +199,7 @@ class Results:
         tols = list(tols)
         grouped = runs.by_set_and_method(self.rows(name))
         shown = sorted(int(each[6:]) for each in self.rows(name)[0] if each.startswith("wrong@"))
-        lines = ["| set | " + " | ".join(f"{tol:g}" for tol in tols) + " |"]
-        lines.append("|---" * (len(tols) + 1) + "|")
+        lines = []
         for data in EXPERIMENTS[name].sets:
             if (data, key) not in grouped:
                 continue
@@ -214,8 +211,8 @@ class Results:
                     for row, end in zip(grouped[data, key], ends, strict=True)
                 ]
                 texts.append(f"{mean(errors):.1f} after {mean(ends):.0f}")
-            lines.append(f"| {data} | " + " | ".join(texts) + " |")
-        return "\n".join(lines)
+            lines.append([data, *texts])
+        return tables.markdown_table(["set", *(f"{tol:g}" for tol in tols)], lines).rstrip()
 
     def earlier(self) -> str:
         """Return the runs without errors by round as a list, one line per experiment."""
@@ -241,13 +238,13 @@ def vowel_table(folder: Path = RESULTS) -> str:
     """Return the table of proj-vowel.md from proj-vowel.csv."""
     with (folder / "proj-vowel.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    lines = ["| reading | test error, % | training error, % | rounds | CPU s a fit |"]
-    lines.append("|---" * 5 + "|")
+    titles = ["reading", "test error, %", "training error, %", "rounds", "CPU s a fit"]
+    lines = []
     for row in rows:
         spread = f" ({row['deviation']})" if row["deviation"] else ""
         texts = row["reading"], row["error"] + spread, row["train_error"], row["rounds"], row["cpu"]
-        lines.append("| " + " | ".join(texts) + " |")
-    return "\n".join(lines)
+        lines.append(texts)
+    return tables.markdown_table(titles, lines).rstrip()
 
 
 def command(experiment: Experiment) -> str:

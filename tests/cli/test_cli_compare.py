@@ -103,7 +103,7 @@ def test_errors_are_those_of_a_cross_validation_by_hand(mixed):
     np.testing.assert_allclose(found["models"][0]["errors"], errors)
 
 
-def test_the_table_is_sorted_and_names_the_test(mixed):
+def test_the_table_is_sorted_and_names_the_test(mixed, one_process):
     shown = run(mixed, "--only", "logistic,randomboost,ecc", "--folds", 3).stdout
     lines = shown.splitlines()[1:4]
     errors = [float(line.split()[1]) for line in lines]
@@ -116,7 +116,7 @@ def test_the_table_is_sorted_and_names_the_test(mixed):
     assert "corrected resampled t-test" in " ".join(shown.split())
 
 
-def test_repeats_give_more_folds(mixed):
+def test_repeats_give_more_folds(mixed, one_process):
     found = json.loads(
         run(mixed, "--only", "logistic,svm", "--folds", 2, "--repeats", 3, "--json").stdout
     )
@@ -180,7 +180,7 @@ def test_ctrl_c_shows_what_is_done(mixed, troubled):
     assert "nothing was measured" in run(mixed, "--only", "svm", code=130).stderr
 
 
-def test_the_cost_comes_first(mixed, monkeypatch):
+def test_the_cost_comes_first(mixed, monkeypatch, one_process):
     monkeypatch.setattr(compare_module, "cpu_count", lambda: 0)  # so that any load is too much
     result = run(mixed, "--only", "logistic,forest", "--folds", 3)
     lines = result.stderr.splitlines()

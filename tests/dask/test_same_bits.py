@@ -58,6 +58,16 @@ def test_workers_partitions_and_order_change_nothing(workers, saved, task, n_wor
     np.testing.assert_array_equal(fitted.classes_, local.classes_)
 
 
+def test_shards_without_rows_and_classes_of_one_sample(workers, saved):
+    workers(5)
+    X = np.repeat(np.arange(4.0), 30)[:, None]
+    y = np.repeat([0, 1, 1, 0], 30)
+    X, y = np.append(X, [[9.0]], axis=0), np.append(y, 2)
+    local = RandomBoostClassifier(**SMALL).fit(X, y)
+    fitted = DaskRandomBoostClassifier(**SMALL).fit(divided(X, 4), divided(y, 4))
+    assert saved(fitted) == saved(local)
+
+
 CASES = {
     "a validation part": {"early_stopping": True, "n_estimators": 30, "n_iter_no_change": 2},
     "four members": {"effort": "default", "n_estimators": 2},
@@ -156,16 +166,6 @@ def test_validation_data_and_unknown_chunks(workers, saved, task):
         y_val=divided(y[order], 3),
         sample_weight_val=divided(weight[order], 3),
     )
-    assert saved(fitted) == saved(local)
-
-
-def test_shards_without_rows_and_classes_of_one_sample(workers, saved):
-    workers(5)
-    X = np.repeat(np.arange(4.0), 30)[:, None]
-    y = np.repeat([0, 1, 1, 0], 30)
-    X, y = np.append(X, [[9.0]], axis=0), np.append(y, 2)
-    local = RandomBoostClassifier(**SMALL).fit(X, y)
-    fitted = DaskRandomBoostClassifier(**SMALL).fit(divided(X, 4), divided(y, 4))
     assert saved(fitted) == saved(local)
 
 

@@ -17,6 +17,7 @@ pd = pytest.importorskip("pandas")
 
 from randomboost import RandomBoostClassifier  # noqa: E402
 from randomboost.dask import DaskRandomBoostClassifier  # noqa: E402
+from randomboost.estimators.parameters import defaults_of  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -148,3 +149,8 @@ def test_no_client(task, monkeypatch):
     monkeypatch.setattr(source, "get_client", nothing)
     with pytest.raises(ValueError, match="there is no Dask client: make one first"):
         DaskRandomBoostClassifier(**SMALL).fit(*(divided(each, 4) for each in task))
+
+
+def test_parameters_are_those_of_the_classifier_on_one_machine():
+    both = defaults_of(RandomBoostClassifier)
+    assert defaults_of(DaskRandomBoostClassifier) == {**both, "client": None, "out_of_core": False}

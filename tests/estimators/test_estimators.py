@@ -85,7 +85,7 @@ OTHER = {  # another setting of each of the models
         RBoostRankClassifier(50, n_projections=200),
         RBoostRankClassifier(20, n_projections=100, correction="total"),
         RBoostProjClassifier(),
-        RBoostProjClassifier(selection="violation"),
+        RBoostProjClassifier(30, n_projections=200, selection="violation"),
     ],
     expected_failed_checks=_expected_failures,
 )

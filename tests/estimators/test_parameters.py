@@ -199,6 +199,23 @@ def small(kind, settings):
     return kind(**{**own, **settings})
 
 
+@cache
+def fitted(kind, n_classes, settings=()):
+    """Return a small fitted model with settings, given as pairs, and its data; do not change it."""
+    X, y = data_of(kind, n_classes)
+    return small(kind, dict(settings)).fit(X, y), X, y
+
+
+def n_classes_of(name):
+    """Return the number of classes with which a parameter has an effect."""
+    return 7 if name in MANY_CLASSES else 4
+
+
+def base_of(kind, name):
+    """Return settings with which a parameter has an effect."""
+    return BASE.get((kind, name), BASE.get((None, name), {}))
+
+
 def is_same_model(one, two, X):
     return np.array_equal(one.weights_, two.weights_) and np.array_equal(
         one.decision_function(X), two.decision_function(X)
@@ -209,12 +226,10 @@ def is_same_model(one, two, X):
     ("kind", "name"), [each for each in EACH if each[1] != "warm_start"], ids=name_of
 )
 def test_a_parameter_has_an_effect(kind, name):
-    X, y = data_of(kind, 7 if name in MANY_CLASSES else 4)
-    base = BASE.get((kind, name), BASE.get((None, name), {}))
-    model = small(kind, base)
+    model, X, y = fitted(kind, n_classes_of(name), tuple(base_of(kind, name).items()))
     assert getattr(model, name) != other(kind, name)
     changed = clone(model).set_params(**{name: other(kind, name)})
-    same = is_same_model(model.fit(X, y), changed.fit(X, y), X)
+    same = is_same_model(model, changed.fit(X, y), X)
     assert same == (name in SPEED_ONLY), SPEED_ONLY.get(name, "no effect")
 
 
@@ -264,11 +279,10 @@ def is_refused(model):
 @pytest.mark.parametrize(("kind", "name"), EACH, ids=name_of)
 def test_no_parameter_is_silent_by_default(kind, name):
     """What has no effect in the default combination is refused, with few exceptions."""
-    X, y = data_of(kind, 7 if name in MANY_CLASSES else 4)
     base = BASE[kind, name] if name == "stopping" else {}  # the default tolerances take long
     if (kind, name) == (RandomBoostClassifier, "n_iter_no_change"):
         base = {"n_estimators": 60}  # the loss falls at first
-    model = small(kind, base).fit(X, y)
+    model, X, y = fitted(kind, n_classes_of(name), tuple(base.items()))
     reason = SILENT.get(name) or SILENT_OF.get((kind, name))
     changed = clone(model).set_params(**{name: other(kind, name)})
     if is_refused(changed):

@@ -250,7 +250,7 @@ RUN = """
 import sys
 from pathlib import Path
 from randomboost.paper.engine import Options, execute, plan
-made = plan("table-multiclass", Options(Path(sys.argv[1]), repeats=2, quick=True,
+made = plan("table-multiclass", Options(Path(sys.argv[1]), repeats=1, quick=True,
             only=["wine", "ecc", "mh", "multiboost", "proj-code"], rounds=4, threads=1))
 print("ready", flush=True)
 execute(made, lambda cell, seconds: print(cell.name, flush=True))
@@ -282,7 +282,7 @@ def test_killed_at_random_points_and_resumed(tmp_path):
         kills += 1
     assert kills >= 1
     options = Options(
-        folder, repeats=2, quick=True, only=["wine", "ecc", "mh", "multiboost", "proj-code"],
+        folder, repeats=1, quick=True, only=["wine", "ecc", "mh", "multiboost", "proj-code"],
         rounds=4, threads=1,
     )  # fmt: skip
     resumed = plan("table-multiclass", options)

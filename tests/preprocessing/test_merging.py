@@ -118,6 +118,7 @@ def test_a_part_is_held_out():
     assert hold_out(keys, labels, 100, 1).sum() == 100
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(2, 50), min_size=2, max_size=6), st.floats(0.05, 0.9))
 def test_a_class_keeps_a_sample(counts, share):
     counts = np.array(counts)
@@ -131,7 +132,7 @@ def test_a_class_keeps_a_sample(counts, share):
 # -- sums ------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=50)
+@settings(deadline=None, max_examples=50)
 @given(st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=40), st.integers(0, 9))
 def test_totals_are_exact_enough_and_know_no_order(weights, seed):
     weight = np.array(weights)

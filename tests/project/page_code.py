@@ -131,8 +131,12 @@ def _run_commands(kind: str, code: str, line: int, folder: Path) -> Iterator[Out
     variables = console_blocks.environment(folder)
     if kind == "sh":
         if not any(line.startswith(NOT_RUN) for line in code.splitlines()):
-            found, status = console_blocks.printed(f"set -eu\n{code}", folder, variables)
-            assert status == 0, (code, found)
+            commands = console_blocks.commands(code)
+            if any(console_blocks.own_arguments(each) is None for each in commands):
+                commands = [f"set -eu\n{code}"]
+            for command in commands:
+                found, status = console_blocks.printed(command, folder, variables)
+                assert status == 0, (command, found)
         return
     for step in console_blocks.steps(code):
         found, status = console_blocks.printed(step.command, folder, variables)

@@ -34,7 +34,7 @@ def folder(tmp_path_factory):
 
 
 def held_out_error(path, out):
-    arguments = ["train", path, "-t", TARGET, "--set", "n_estimators=30", "--test-size", "0.3",
+    arguments = ["train", path, "-t", TARGET, "--set", "n_estimators=8", "--test-size", "0.3",
                  "--seed", "0", "-o", out, "--force", "--json"]  # fmt: skip
     result = CliRunner().invoke(app, [str(argument) for argument in arguments])
     assert result.exit_code == 0, result.stderr

@@ -221,16 +221,14 @@ def test_naming_a_classifier_does_not_load_numba():
 
 FIT = """
 from sklearn.datasets import load_iris
-from randomboost import RandomBoostClassifier
-model = RandomBoostClassifier(2, n_projections=4, random_state=0, n_jobs=1)
-model.fit(*load_iris(return_X_y=True))
-ensemble = model.model_.ensemble.trees
-print(*ensemble.columns, *ensemble.thresholds)
+from randomboost import AdaBoostECCClassifier
+X, y = load_iris(return_X_y=True)
+model = AdaBoostECCClassifier(2, random_state=0, n_jobs=1).fit(X, y)
+print(*model.weights_.ravel(), *model.decision_function(X).ravel())
 """
 
 
 def test_compilation_is_announced_once_a_machine(tmp_path):
-    """SLOW, about 25 seconds: all kernels of a fit are compiled in a new process."""
     stumps, said = run(FIT, NUMBA_CACHE_DIR=str(tmp_path))
     assert said.strip() == "randomboost: compiling kernels (some seconds, once on this machine)"
     assert any(tmp_path.rglob("*.nbi"))

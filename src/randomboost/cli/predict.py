@@ -134,7 +134,7 @@ class _CsvOutput:
 
 
 class _JsonOutput:
-    """Rows as JSON objects, one a line.
+    """Rows as JSON objects, one per line.
 
     Parameters
     ----------

@@ -12,7 +12,6 @@ import os
 import signal
 import tempfile
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import joblib
@@ -69,12 +68,7 @@ class Apart:
         assert self._folder is not None, "measurements are made inside the context"
         return Path(self._folder.name) / "data"
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: Any) -> None:
         for process, pipe in self._processes.values():
             process.kill()
             process.join()

@@ -13,7 +13,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..ensembles.fitted_model import FittedModel
-from ..estimators.parameters import check_parameters
 from ..estimators.randomboost import RandomBoostClassifier
 from ..preprocessing.encoding import TableEncoding
 from ..preprocessing.inputs import InputPreparation
@@ -27,7 +26,7 @@ from .group import Group
 from .intake import Division, Tables, join_facts
 from .lazy import lazy_accuracy, lazy_labels, lazy_probabilities, lazy_topk
 from .placed_rows import PlacedRows
-from .source import Source, find_client, is_table, need_collection
+from .source import Source, find_client
 from .storage import RANGE_BYTES, fit_folder, remove_rows
 
 ROWS_OF_A_SHARD = 250_000  # below which a further shard is not worth its messages
@@ -139,20 +138,17 @@ class DaskRandomBoostClassifier(RandomBoostClassifier):
         y: Any,
         sample_weight: Any,
         validation: tuple[Any, Any, Any],
+        start: FittedModel | None,
+        seed: int,
         on_round: Callable[..., None] | None,
     ) -> None:
-        check_parameters(self)
-        self._check_validation_parts(*validation)
-        start: FittedModel | None = None
-        if self.warm_start and hasattr(self, "model_"):
-            start = self.model_
         client = find_client(self.client)
         source = Source(X, y, sample_weight, self._listed_categories())
         validate_data(self, source.template, reset=start is None, skip_check_array=True)
         with fit_folder(self.out_of_core) as folder:
             group, tables, factors = self._place(client, source, start, folder)
             try:
-                self._fit_placed(group, tables, factors, validation, start, on_round)
+                self._fit_placed(group, tables, factors, validation, start, seed, on_round)
             finally:
                 group.close()
 
@@ -195,7 +191,7 @@ class DaskRandomBoostClassifier(RandomBoostClassifier):
             if tables.categories or tables.orders:
                 raise ValueError(
                     "warm_start=True on Dask takes no columns of categories: set it to False to "
-                    "start again, or go on with to_local()"
+                    "start again, or continue with to_local()"
                 )
             tables = tables._replace(dtype=start.inputs.dtype)
         if len(tables.classes) < 2:
@@ -213,6 +209,7 @@ class DaskRandomBoostClassifier(RandomBoostClassifier):
         factors: NDArray,
         validation: tuple[Any, Any, Any],
         start: FittedModel | None,
+        seed: int,
         on_round: Callable[..., None] | None,
     ) -> None:
         """Fit to the samples that shards have."""
@@ -227,7 +224,7 @@ class DaskRandomBoostClassifier(RandomBoostClassifier):
                 factors = balanced_factors(rows.totals())
             early = self._stops_early(n_samples, X_val is not None)
             if early and X_val is None:
-                removed = rows.hold_out(*self._how_many_held(n_samples), remove=True)
+                removed = rows.hold_out(*self._how_many_held(n_samples, seed), remove=True)
                 assert removed is not None
                 X_val, y_val, val_weight = removed
             if (rows.class_counts() > 0).sum() < 2:
@@ -240,7 +237,7 @@ class DaskRandomBoostClassifier(RandomBoostClassifier):
             group.tell("weigh", factors)
             held = None
             if self._holds_out(n_samples, X_val is not None):
-                held = rows.hold_out(*self._how_many_held(rows.shape[0]), remove=False)
+                held = rows.hold_out(*self._how_many_held(rows.shape[0], seed), remove=False)
             m = rows.shape[0]
             data = TrainingData(
                 np.broadcast_to(np.zeros(1, dtype=inputs.dtype), (m, n_features)),
@@ -257,7 +254,7 @@ class DaskRandomBoostClassifier(RandomBoostClassifier):
             if start is not None:
                 self._refuse_changes(start, data)
                 start = self._with_new_classes(start, data)
-            self._train(data, inputs, start, early, on_round)
+            self._train(data, inputs, start, early, seed, on_round)
 
     def _encode_placed(self, group: Group, tables: Tables) -> tuple[TableEncoding | None, int]:
         """Encode the categories of all shards; return how, and the number of features."""
@@ -343,8 +340,7 @@ class DaskRandomBoostClassifier(RandomBoostClassifier):
         Dask array or series of shape (n_samples,)
             Class labels, not computed yet, with the chunks and the index of X.
         """
-        need_collection(X, "X")
-        return lazy_labels(self.to_local(), X, is_table(X))
+        return lazy_labels(self.to_local(), X)
 
     def predict_proba(self, X: Any, *, sparse_output: bool = False) -> Any:
         """Return class probabilities.
@@ -361,10 +357,9 @@ class DaskRandomBoostClassifier(RandomBoostClassifier):
         Dask array or dataframe of shape (n_samples, n_classes)
             Probabilities, not computed yet, with the chunks and the index of X.
         """
-        need_collection(X, "X")
         if sparse_output:
             raise ValueError("sparse_output=True is for data in memory: use to_local()")
-        return lazy_probabilities(self.to_local(), X, is_table(X))
+        return lazy_probabilities(self.to_local(), X)
 
     def predict_topk(self, X: Any, n: int = 5) -> tuple[Any, Any]:
         """Return the n most probable classes of every sample, the most probable first.
@@ -381,8 +376,7 @@ class DaskRandomBoostClassifier(RandomBoostClassifier):
         labels, probabilities : Dask arrays or dataframes of shape (n_samples, n)
             Class labels and their probabilities, not computed yet.
         """
-        need_collection(X, "X")
-        return lazy_topk(self.to_local(), X, n, is_table(X))
+        return lazy_topk(self.to_local(), X, n)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy.

@@ -8,10 +8,10 @@ import dask
 import numpy as np
 from numpy.typing import NDArray
 
-from .source import Source
+from .source import Source, is_table, need_collection
 
 
-def _numbers(model: Any, X: Any, n: int | None) -> NDArray:
+def _numbers(X: Any, model: Any, n: int | None) -> NDArray:
     """Return probabilities, or with n the numbers and the probabilities of the best classes."""
     n_classes = len(model.classes_)
     if not len(X):
@@ -24,27 +24,23 @@ def _numbers(model: Any, X: Any, n: int | None) -> NDArray:
     return np.concatenate([numbers, probabilities], axis=1).astype(np.float64)
 
 
-def _labels(model: Any, X: Any) -> NDArray:
+def _table_of_numbers(X: Any, model: Any, n: int | None, columns: list[Any]) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(_numbers(X, model, n), index=X.index, columns=columns)
+
+
+def _labels(X: Any, model: Any) -> NDArray:
     return model.predict(X) if len(X) else model.classes_[:0]
 
 
-def _labels_of_table(model: Any, X: Any) -> Any:
+def _series_of_labels(X: Any, model: Any) -> Any:
     import pandas as pd
 
-    return pd.Series(_labels(model, X), index=X.index)
+    return pd.Series(_labels(X, model), index=X.index)
 
 
-def _as_table(model: Any, X: Any, n: int | None, columns: list[Any]) -> Any:
-    import pandas as pd
-
-    return pd.DataFrame(_numbers(model, X, n), index=X.index, columns=columns)
-
-
-def _labels_of_numbers(table: Any, classes: NDArray) -> Any:
-    return table.apply(lambda column: classes[column.to_numpy().astype(np.intp)])
-
-
-def lazy_labels(model: Any, X: Any, table: bool) -> Any:
+def lazy_labels(model: Any, X: Any) -> Any:
     """Return the predicted labels.
 
     Parameters
@@ -53,55 +49,39 @@ def lazy_labels(model: Any, X: Any, table: bool) -> Any:
         The model.
     X : Dask array or dataframe
         Data.
-    table : bool
-        Whether it is a dataframe.
 
     Returns
     -------
     Dask array or series
         The labels.
     """
+    need_collection(X, "X")
     shared = dask.delayed(model, pure=True)
-    if table:
+    if is_table(X):
         import pandas as pd
 
         meta = pd.Series(model.classes_[:0])
-        return X.map_partitions(_call_labels, shared, meta=meta)
+        return X.map_partitions(_series_of_labels, shared, meta=meta)
     return X.map_blocks(
-        _block_labels, shared, drop_axis=1, dtype=model.classes_.dtype, meta=model.classes_[:0]
+        _labels, shared, drop_axis=1, dtype=model.classes_.dtype, meta=model.classes_[:0]
     )
 
 
-def _block_labels(X: Any, model: Any) -> NDArray:
-    return _labels(model, X)
-
-
-def _call_labels(X: Any, model: Any) -> Any:
-    return _labels_of_table(model, X)
-
-
-def _block_numbers(X: Any, model: Any, n: int | None) -> NDArray:
-    return _numbers(model, X, n)
-
-
-def _call_numbers(X: Any, model: Any, n: int | None, columns: list[Any]) -> Any:
-    return _as_table(model, X, n, columns)
-
-
-def _numbers_of(model: Any, X: Any, n: int | None, columns: list[Any], table: bool) -> Any:
+def _numbers_of(model: Any, X: Any, n: int | None, columns: list[Any]) -> Any:
+    need_collection(X, "X")
     shared = dask.delayed(model, pure=True)
     dtype = model.model_.inputs.dtype if n is None else np.dtype(np.float64)
-    if table:
+    if is_table(X):
         import pandas as pd
 
         meta = pd.DataFrame(np.empty((0, len(columns)), dtype=dtype), columns=columns)
-        return X.map_partitions(_call_numbers, shared, n, columns, meta=meta)
+        return X.map_partitions(_table_of_numbers, shared, n, columns, meta=meta)
     meta = np.empty((0, 0), dtype=dtype)
     chunks = X.chunks[0], (len(columns),)
-    return X.map_blocks(_block_numbers, shared, n, chunks=chunks, dtype=dtype, meta=meta)
+    return X.map_blocks(_numbers, shared, n, chunks=chunks, dtype=dtype, meta=meta)
 
 
-def lazy_probabilities(model: Any, X: Any, table: bool) -> Any:
+def lazy_probabilities(model: Any, X: Any) -> Any:
     """Return the probabilities of all classes.
 
     Parameters
@@ -110,18 +90,16 @@ def lazy_probabilities(model: Any, X: Any, table: bool) -> Any:
         The model.
     X : Dask array or dataframe
         Data.
-    table : bool
-        Whether it is a dataframe: then the columns are the labels.
 
     Returns
     -------
     Dask array or dataframe
-        The probabilities.
+        The probabilities; the columns of a dataframe are the labels.
     """
-    return _numbers_of(model, X, None, model.classes_.tolist(), table)
+    return _numbers_of(model, X, None, model.classes_.tolist())
 
 
-def lazy_topk(model: Any, X: Any, n: int, table: bool) -> tuple[Any, Any]:
+def lazy_topk(model: Any, X: Any, n: int) -> tuple[Any, Any]:
     """Return the labels and the probabilities of the most probable classes.
 
     Parameters
@@ -132,8 +110,6 @@ def lazy_topk(model: Any, X: Any, n: int, table: bool) -> tuple[Any, Any]:
         Data.
     n : int
         How many classes.
-    table : bool
-        Whether X is a dataframe.
 
     Returns
     -------
@@ -141,9 +117,9 @@ def lazy_topk(model: Any, X: Any, n: int, table: bool) -> tuple[Any, Any]:
         Labels and probabilities.
     """
     most = min(n, len(model.classes_))
-    both = _numbers_of(model, X, n, list(range(2 * most)), table)
+    both = _numbers_of(model, X, n, list(range(2 * most)))
     classes = model.classes_
-    if not table:
+    if not is_table(X):
         numbers = both[:, :most]
         meta = np.empty((0, 0), dtype=classes.dtype)
         labels = numbers.map_blocks(_take, classes, dtype=classes.dtype, meta=meta)
@@ -151,13 +127,17 @@ def lazy_topk(model: Any, X: Any, n: int, table: bool) -> tuple[Any, Any]:
     import pandas as pd
 
     meta = pd.DataFrame({place: classes[:0] for place in range(most)})
-    labels = both[list(range(most))].map_partitions(_labels_of_numbers, classes, meta=meta)
+    labels = both[list(range(most))].map_partitions(_take_columns, classes, meta=meta)
     probabilities = both[list(range(most, 2 * most))].rename(columns=lambda place: place - most)
     return labels, probabilities.astype(model.model_.inputs.dtype)
 
 
 def _take(numbers: NDArray, classes: NDArray) -> NDArray:
     return classes[numbers.astype(np.intp)]
+
+
+def _take_columns(table: Any, classes: NDArray) -> Any:
+    return table.apply(lambda column: _take(column.to_numpy(), classes))
 
 
 def lazy_accuracy(model: Any, source: Source, client: Any) -> float:
@@ -186,4 +166,4 @@ def lazy_accuracy(model: Any, source: Source, client: Any) -> float:
 def _hits(X: Any, y: Any, weight: Any, model: Any) -> NDArray:
     labels = np.asarray(y).reshape(-1)
     weights = np.ones(len(labels)) if weight is None else np.asarray(weight).reshape(-1)
-    return np.array([weights[_labels(model, X) == labels].sum(), weights.sum()])
+    return np.array([weights[_labels(X, model) == labels].sum(), weights.sum()])

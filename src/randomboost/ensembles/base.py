@@ -43,6 +43,10 @@ class Ensemble(ABC):
     """
 
     kind: ClassVar[str]  # names the ensemble in files
+    takes_missing: ClassVar[bool] = False  # whether features may be missing
+    is_sparse: ClassVar[bool] = False  # whether the best classes are found without all scores
+    explains: ClassVar[bool] = False  # whether there are `contributions`
+    takes_new_classes: ClassVar[bool] = False  # whether there is `with_classes`
     weights: NDArray  # what an estimator shows as `weights_`
 
     @property
@@ -51,29 +55,9 @@ class Ensemble(ABC):
         """Number of rounds."""
 
     @property
-    def takes_missing(self) -> bool:
-        """Whether features may be missing."""
-        return False
-
-    @property
-    def is_sparse(self) -> bool:
-        """Whether the best classes are found without the scores of all."""
-        return False
-
-    @property
     def has_stages(self) -> bool:
         """Whether the ensemble after every round is known."""
         return True
-
-    @property
-    def explains(self) -> bool:
-        """Whether there are `contributions`."""
-        return False
-
-    @property
-    def takes_new_classes(self) -> bool:
-        """Whether there is `with_classes`."""
-        return False
 
     def with_classes(self, numbers: NDArray[np.int64], totals: NDArray) -> Ensemble:
         """Return the ensemble with further classes, which no round has seen.

@@ -25,7 +25,7 @@ from .votes import largest_vote_margin, vote_importances, vote_scores
 
 
 class CodedVotes(Ensemble):
-    """One weak classifier a round, whose votes follow from the weights w and a coding.
+    """One weak classifier per round, whose votes follow from the weights w and a coding.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""AdaBoost.MH and .MO: one weak classifier a dichotomy of the classes in every round."""
+"""AdaBoost.MH and .MO: one weak classifier per dichotomy of the classes in every round."""
 
 from __future__ import annotations
 

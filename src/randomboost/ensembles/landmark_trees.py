@@ -29,6 +29,9 @@ class LandmarkTrees(Ensemble):
     """
 
     kind = "landmarks and trees"
+    takes_missing = True  # the mean for landmarks
+    explains = True
+    takes_new_classes = True
 
     def __init__(self, start: LandmarkScores, trees: SparseTrees) -> None:
         self.start, self.trees = start, trees
@@ -52,21 +55,6 @@ class LandmarkTrees(Ensemble):
     def weights(self) -> NDArray:  # type: ignore[override]
         """The most that each round adds to or takes from a score."""
         return self.trees.weights
-
-    @property
-    def takes_missing(self) -> bool:
-        """Missing values count as the mean for landmarks; trees take them."""
-        return True
-
-    @property
-    def explains(self) -> bool:
-        """There are contributions."""
-        return True
-
-    @property
-    def takes_new_classes(self) -> bool:
-        """Further classes begin with a prior and no score of landmarks."""
-        return True
 
     def with_classes(self, numbers: NDArray[np.int64], totals: NDArray) -> LandmarkTrees:
         """Return the ensemble with further classes."""

@@ -68,6 +68,10 @@ class SparseTrees(Ensemble):
     """
 
     kind = "sparse trees"
+    takes_missing = True
+    is_sparse = True
+    explains = True
+    takes_new_classes = True
 
     def __init__(
         self,
@@ -197,26 +201,6 @@ class SparseTrees(Ensemble):
         for places, tree in zip(self.leaves_by_tree(X, team), self.trees(), strict=True):
             vectors = tree.leaves
             scores.add(places, vectors.starts, vectors.classes, vectors.values, team)
-
-    @property
-    def takes_missing(self) -> bool:
-        """Trees take missing values."""
-        return True
-
-    @property
-    def is_sparse(self) -> bool:
-        """The best classes are found without the scores of all."""
-        return True
-
-    @property
-    def explains(self) -> bool:
-        """There are contributions."""
-        return True
-
-    @property
-    def takes_new_classes(self) -> bool:
-        """Further classes begin with a prior."""
-        return True
 
     def with_classes(self, numbers: NDArray[np.int64], totals: NDArray) -> SparseTrees:
         """Return the trees with further classes, whose prior scores are those of their shares."""

@@ -1,4 +1,4 @@
-"""Models of the form ``F_r(x) = sum_t V_tr h_t(x)``: one weak classifier and k votes a round."""
+"""Models of the form ``F_r(x) = sum_t V_tr h_t(x)``: one weak classifier and k votes per round."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def vote_importances(hypotheses: Sequence[Any], votes: NDArray, n_features: int)
 
 
 class Votes(Ensemble):
-    """One weak classifier and a vote for every class a round (AdaBoost, .ECC, shared .MH).
+    """One weak classifier and a vote for every class per round (AdaBoost, .ECC, shared .MH).
 
     Parameters
     ----------

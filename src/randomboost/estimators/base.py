@@ -93,7 +93,12 @@ class BaseBoostingClassifier(FittedClassifier):
         return self.n_estimators
 
     def _held_samples(
-        self, keys: NDArray[np.uint64], labels: NDArray[np.int64], n_samples: int, given: bool
+        self,
+        keys: NDArray[np.uint64],
+        labels: NDArray[np.int64],
+        n_samples: int,
+        given: bool,
+        seed: int,
     ) -> NDArray[np.int64] | None:
         """Return the samples that are held out from a part of the model, if any are."""
         return None
@@ -176,8 +181,13 @@ class BaseBoostingClassifier(FittedClassifier):
         self
             The fitted estimator.
         """
+        check_parameters(self)
+        validation = X_val, y_val, sample_weight_val
+        self._check_validation_parts(*validation)
+        start = self.model_ if self.warm_start and hasattr(self, "model_") else None
+        seed = self._make_seed() if start is None else start.seed
         work = copy.copy(self)
-        work._fit(X, y, sample_weight, (X_val, y_val, sample_weight_val), on_round)
+        work._fit(X, y, sample_weight, validation, start, seed, on_round)
         self.__dict__ = work.__dict__
         return self
 
@@ -187,13 +197,11 @@ class BaseBoostingClassifier(FittedClassifier):
         y: Any,
         sample_weight: Any,
         validation: tuple[Any, Any, Any],
+        start: FittedModel | None,
+        seed: int,
         on_round: Callable[..., None] | None,
     ) -> None:
-        check_parameters(self)
-        self._check_validation_parts(*validation)
-        start: FittedModel | None = None
-        if self.warm_start and hasattr(self, "model_"):
-            start = self.model_
+        """Fit to checked parameters; `start` is the model to continue from, or None."""
         reading, given = self._read(X), X
         X, y = self._check_training_input(X, y, start, reading)
         sample_weight = _check_sample_weight(
@@ -217,7 +225,7 @@ class BaseBoostingClassifier(FittedClassifier):
         n_samples = len(labels)
         early = self._stops_early(n_samples, X_val is not None)
         if early and X_val is None:
-            held = self._hold_out(keys, labels)
+            held = self._hold_out(keys, labels, seed)
             X_val, y_val, val_weight = X[held], labels[held], sample_weight[held]
             labels, sample_weight, keys = labels[~held], sample_weight[~held], keys[~held]
             X = X[~held]
@@ -247,13 +255,13 @@ class BaseBoostingClassifier(FittedClassifier):
             y_val,
             val_weight,
             n_samples,
-            self._held_samples(keys, labels, n_samples, X_val is not None),
+            self._held_samples(keys, labels, n_samples, X_val is not None, seed),
             keys,
         )
         if start is not None:
             self._refuse_changes(start, data)
             start = self._with_new_classes(start, data)
-        self._train(data, inputs, start, early, on_round)
+        self._train(data, inputs, start, early, seed, on_round)
 
     def _with_new_classes(self, start: FittedModel, data: TrainingData) -> FittedModel:
         """Return the model to continue from with all classes of the data."""
@@ -352,7 +360,7 @@ class BaseBoostingClassifier(FittedClassifier):
         if y_val.shape != (X_val.shape[0],):
             raise ValueError(
                 f"y_val has shape {y_val.shape} but X_val has {X_val.shape[0]} rows: pass one "
-                "label a row"
+                "label per row"
             )
         if weight is not None:
             try:
@@ -367,7 +375,7 @@ class BaseBoostingClassifier(FittedClassifier):
         numbers, used = self._class_numbers(y_val, "y_val"), np.flatnonzero(weight)
         return merge_samples(X_val[used], numbers[used], weight[used])[:3]
 
-    def _how_many_held(self, n_samples: int) -> tuple[int, int]:
+    def _how_many_held(self, n_samples: int, seed: int) -> tuple[int, int]:
         """Return the number of samples to hold out, and the seed of their choice."""
         share = self._validation_share(n_samples)
         n_held = int(np.ceil(share * n_samples))
@@ -376,11 +384,13 @@ class BaseBoostingClassifier(FittedClassifier):
                 f"validation_fraction={share} leaves no training sample of {n_samples}: lower it "
                 "or set early_stopping=False"
             )
-        return n_held, check_random_state(copy.deepcopy(self.random_state)).randint(2**31)
+        return n_held, seed >> 31
 
-    def _hold_out(self, keys: NDArray[np.uint64], labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _hold_out(
+        self, keys: NDArray[np.uint64], labels: NDArray[np.int64], seed: int
+    ) -> NDArray[np.bool_]:
         """Return which samples are held out from training, by their content and the seed."""
-        return hold_out(keys, labels, *self._how_many_held(len(labels)))
+        return hold_out(keys, labels, *self._how_many_held(len(labels), seed))
 
     def _train(
         self,
@@ -388,10 +398,10 @@ class BaseBoostingClassifier(FittedClassifier):
         inputs: InputPreparation,
         start: FittedModel | None,
         early: bool,
+        seed: int,
         on_round: Callable[..., None] | None,
     ) -> None:
         """Run the rounds and take over their ensemble."""
-        seed = self._make_seed() if start is None else start.seed
         before = None if start is None else start.ensemble
         schedule = self._schedule(data, early)
         history = History(
@@ -479,6 +489,7 @@ def _need_same_columns(encoding: TableEncoding | None, before: TableEncoding | N
     found, known = (set() if each is None else set(each.codebooks) for each in (encoding, before))
     if found != known:
         raise ValueError(
-            "X has categories in other columns than the data of the fitted model: warm_start needs "
-            "the same ones; set warm_start=False to start again"
+            "the columns of categories, by the types of X and categorical_features, are not those "
+            "of the fitted model: warm_start needs the same ones; set warm_start=False to start "
+            "again"
         )

@@ -129,6 +129,10 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
         inputs = self.model_.inputs
         return inputs.scaled(self._checked(X, inputs))
 
+    def _team(self, n_samples: int) -> ThreadTeam:
+        """Return the threads of a prediction; for few samples one is faster than several."""
+        return ThreadTeam(resolve_threads(self.n_jobs) if n_samples > 64 else 1)
+
     def _as_decision(self, scores: NDArray) -> NDArray:
         dtype = self.model_.inputs.dtype
         if len(self.classes_) == 2:
@@ -158,7 +162,7 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
             Scores F_r; for two classes F_1 - F_0. float32 for a model trained on float32.
         """
         X = self._prepared(X)
-        with ThreadTeam(resolve_threads(self.n_jobs) if X.shape[0] > 64 else 1) as team:
+        with self._team(X.shape[0]) as team:
             return self._as_decision(self.model_.ensemble.scores(X, team))
 
     def predict(self, X: Any) -> NDArray:
@@ -178,17 +182,18 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
         if not self.model_.ensemble.is_sparse:
             return self._as_labels(self.decision_function(X))
         X = self._prepared(X)
-        with ThreadTeam(resolve_threads(self.n_jobs) if X.shape[0] > 64 else 1) as team:
+        with self._team(X.shape[0]) as team:
             return self.classes_[self.model_.ensemble.best(X, team)]
 
     def predict_proba(self, X: Any, *, sparse_output: bool = False) -> Any:
         """Return class probabilities, ``softmax(s F)``.
 
-        The factor s depends on the loss: 2 for the exponential loss, 1 for all others. It makes
-        the probabilities the true ones at the minimum of the expected pairwise loss, where
-        ``F_y - F_r = log(p_y / p_r) / s``. Boosting drives scores far apart, so with few samples
-        the probabilities tend to be overconfident; those of `RandomBoostClassifier` with its
-        default loss are the best calibrated.
+        The factor s depends on the loss: 2 for the exponential loss of margins between classes, 1
+        for all others. It makes the probabilities the true ones at the minimum of the expected
+        loss, where ``F_y - F_r = log(p_y / p_r) / s``. Boosting drives scores far apart, so with
+        few samples the probabilities tend to be overconfident; those of `RandomBoostClassifier`
+        are the best calibrated, as it also multiplies s by a temperature that held-out samples
+        choose.
 
         Parameters
         ----------
@@ -209,7 +214,7 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
             return self._as_probabilities(self.decision_function(X))
         X = self._prepared(X)
         model = self.model_
-        with ThreadTeam(resolve_threads(self.n_jobs) if X.shape[0] > 64 else 1) as team:
+        with self._team(X.shape[0]) as team:
             return model.ensemble.touched_probabilities(
                 X, model.probability_scale, model.inputs.dtype, team
             )
@@ -235,7 +240,7 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"n={n!r} is not a number of classes: pass a whole number above 0")
         X = self._prepared(X)
         model = self.model_
-        with ThreadTeam(resolve_threads(self.n_jobs) if X.shape[0] > 64 else 1) as team:
+        with self._team(X.shape[0]) as team:
             found = model.ensemble.top(X, int(n), model.probability_scale, team)
         return self.classes_[found[0]], found[1].astype(model.inputs.dtype, copy=False)
 
@@ -409,7 +414,7 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
         y = np.asarray(y)
         if y.shape != (X.shape[0],):
             raise ValueError(
-                f"y has shape {y.shape} but X has {X.shape[0]} rows: pass one label a row"
+                f"y has shape {y.shape} but X has {X.shape[0]} rows: pass one label per row"
             )
         labels = self._class_numbers(y, "y")
         with ThreadTeam(resolve_threads(self.n_jobs)) as team:

@@ -10,15 +10,14 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..ensembles.coded_votes import CodedVotes
 from ..losses import Loss, get_loss
 from ..runtime.parallel import ThreadTeam
-from ..solvers.corrective import solver_options
-from ..training.column_generation import ColumnSettings, ColumnTrainer
+from ..training.column_generation import ColumnTrainer
 from ..training.hinge import HingeLoss, HingeTrainer
 from ..training.loop import TrainingData
-from .base import BaseBoostingClassifier
+from .column_classifier import ColumnClassifier
 from .parameters import OWN_LOSS, STOPPING, Condition
 
 
-class MultiBoostClassifier(BaseBoostingClassifier):
+class MultiBoostClassifier(ColumnClassifier):
     """MultiBoost: one ensemble and a weight vector for every class, by column generation.
 
     The weights W >= 0 in R^(k x T) of ``F_r(x) = sum_t W_rt h_t(x)`` are solved for again after
@@ -175,26 +174,8 @@ class MultiBoostClassifier(BaseBoostingClassifier):
     def _get_loss(self) -> Loss:
         return HingeLoss() if self._has_hinge else get_loss(self.loss)
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        solver_options(self.solver_options)
-
     def _make_trainer(
         self, data: TrainingData, start: CodedVotes | None, seed: int, team: ThreadTeam
     ) -> ColumnTrainer:
-        settings = ColumnSettings(
-            reading="free",
-            n_projections=None,
-            weak_learner=self.weak_learner,
-            loss=self._get_loss(),
-            nu=float(self.nu),
-            stopping=self.stopping,
-            tol=float(self.tol),
-            solver_options=solver_options(self.solver_options),
-            iterations_per_round=self.iterations_per_round,
-            max_bins=self.max_bins,
-            constant_stumps=bool(self.constant_stumps),
-            seed=seed,
-            last_value=self._last_loss(),
-        )
+        settings = self._column_settings("free", None, seed)
         return (HingeTrainer if self._has_hinge else ColumnTrainer)(settings, data, start, team)

@@ -113,7 +113,7 @@ TABLE: dict[str, Parameter] = {
     "constant_stumps": Parameter(["boolean"], "whether a stump may be constant"),
     "max_memory": Parameter([_POSITIVE, None], "bytes that the search may take"),
     "votes": Parameter(
-        [StrOptions({"per_class", "shared"})], "a weak classifier a class, or one for all"
+        [StrOptions({"per_class", "shared"})], "a weak classifier per class, or one for all"
     ),
     "partition": Parameter(
         [StrOptions({"random-half", "max-cut"}), "array-like"], "how a round parts the classes"
@@ -226,7 +226,7 @@ def check_parameters(estimator: Any) -> None:
             problem = no_effect(name, value, defaults[name], condition.remedy)
             if condition.refused:
                 raise problem
-            warnings.warn(str(problem), UserWarning, stacklevel=5)
+            warnings.warn(str(problem), UserWarning, stacklevel=4)
     estimator._check_settings()
 
 

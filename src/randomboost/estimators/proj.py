@@ -8,13 +8,12 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from ..ensembles.coded_votes import CodedVotes
 from ..runtime.parallel import ThreadTeam
-from ..solvers.corrective import solver_options
-from ..training.column_generation import ColumnSettings, ColumnTrainer
+from ..training.column_generation import ColumnTrainer
 from ..training.loop import TrainingData
-from .base import BaseBoostingClassifier
+from .column_classifier import ColumnClassifier
 
 
-class RBoostProjClassifier(BaseBoostingClassifier):
+class RBoostProjClassifier(ColumnClassifier):
     """Multi-class boosting by randomly projecting the weak classifiers' outputs (RBoost-proj).
 
     Every class r has its own random matrix P^(r) of n rows and T columns. The outputs
@@ -201,31 +200,11 @@ class RBoostProjClassifier(BaseBoostingClassifier):
         }
         return cls(**{**setting, **parameters})
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        solver_options(self.solver_options)
-
-    def _settings(self, seed: int) -> ColumnSettings:
-        return ColumnSettings(
-            reading=self.selection,
-            n_projections=int(self.n_projections),
-            weak_learner=self.weak_learner,
-            loss=self._get_loss(),
-            nu=float(self.nu),
-            stopping=self.stopping,
-            tol=float(self.tol),
-            solver_options=solver_options(self.solver_options),
-            iterations_per_round=self.iterations_per_round,
-            max_bins=self.max_bins,
-            constant_stumps=bool(self.constant_stumps),
-            seed=seed,
-            last_value=self._last_loss(),
-        )
-
     def _make_trainer(
         self, data: TrainingData, start: CodedVotes | None, seed: int, team: ThreadTeam
     ) -> ColumnTrainer:
-        return ColumnTrainer(self._settings(seed), data, start, team)
+        settings = self._column_settings(self.selection, int(self.n_projections), seed)
+        return ColumnTrainer(settings, data, start, team)
 
     def _changed_since(self, ensemble: CodedVotes, seed: int, data: TrainingData) -> str | None:
         if self.selection != ensemble.reading:

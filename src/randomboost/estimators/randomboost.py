@@ -115,7 +115,8 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         Number of rounds without improvement after which early stopping ends the fit.
     warm_start : bool, default=False
         Continue from the rounds of the last fit, up to `n_estimators`; y may have new classes
-        beside all that the last fit had.
+        beside all that the last fit had. Seed, landmarks, directions and the number of averaged
+        ensembles stay those of the first fit.
     random_state : int, RandomState or None, default=None
         Seed. The same seed gives the same model for any `n_jobs`.
     n_jobs : int or None, default=None
@@ -271,11 +272,16 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         return automatic and n_samples >= _FEW and self._members(n_samples) > 1
 
     def _held_samples(
-        self, keys: NDArray[np.uint64], labels: NDArray[np.int64], n_samples: int, given: bool
+        self,
+        keys: NDArray[np.uint64],
+        labels: NDArray[np.int64],
+        n_samples: int,
+        given: bool,
+        seed: int,
     ) -> NDArray[np.int64] | None:
         if not self._holds_out(n_samples, given):
             return None
-        held = self._hold_out(keys, labels)
+        held = self._hold_out(keys, labels, seed)
         return np.flatnonzero(held) if len(np.unique(labels[~held])) > 1 else None
 
     def _members(self, n_samples: int) -> int:

@@ -32,7 +32,7 @@ def to_c(
     no memory, has no state, and may be called from many threads. It holds constant tables and
 
     - ``int predict(const double *x, double *scores)``, the number of the class with the highest
-      score; `x` are the features, `scores` takes one score a class unless it is NULL;
+      score; `x` are the features, `scores` takes one score per class unless it is NULL;
     - ``int predict_probabilities(const double *x, double *probabilities)``, the same number, and
       the probabilities of all classes;
     - ``const char *const predict_labels[]``, the class labels.

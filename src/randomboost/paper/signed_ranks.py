@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
-from .tables import DIGITS, Table
+from .tables import DIGITS, Table, markdown_table
 
 _FEWEST = 5  # sets that differ
 
@@ -57,9 +58,14 @@ def signed_rank(first: Sequence[float], second: Sequence[float]) -> tuple[float,
     tuple of float
         Statistic and p-value.
     """
+    return _tested(tuple(_differences(first, second).tolist()))
+
+
+@cache  # permutations take seconds, and several tables have the same columns
+def _tested(differences: tuple[float, ...]) -> tuple[float, float]:
     from scipy.stats import wilcoxon
 
-    found = wilcoxon(_differences(first, second))
+    found = wilcoxon(differences)
     return float(found.statistic), float(found.pvalue)
 
 
@@ -121,13 +127,9 @@ def signed_rank_markdown(tests: Sequence[SignedRank]) -> str:
     str
         The text.
     """
-    lines = [
-        "| first | second | figures | sets | first lower | second lower | statistic | p |",
-        "|---|---|---|---|---|---|---|---|",
-        *(
-            f"| {t.first} | {t.second} | {t.whose} | {t.sets} | {t.wins} | {t.losses} | "
-            f"{t.statistic:g} | {t.p:.3f} |"
-            for t in tests
-        ),
-    ]
-    return "\n".join(lines) + "\n"
+    titles = ["first", "second", "figures", "sets", "first lower", "second lower", "statistic", "p"]
+    rows = []
+    for t in tests:
+        counts = map(str, (t.sets, t.wins, t.losses))
+        rows.append([t.first, t.second, t.whose, *counts, f"{t.statistic:g}", f"{t.p:.3f}"])
+    return markdown_table(titles, rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -149,6 +149,26 @@ def table(experiment: Experiment, rows: Sequence[Row]) -> Table:
     return Table(sets, [(key, title) for key, title, _ in columns], entries)
 
 
+def markdown_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table as Markdown.
+
+    Parameters
+    ----------
+    titles : sequence of str
+        Titles of the columns.
+    rows : iterable of sequences of str
+        Cells.
+
+    Returns
+    -------
+    str
+        The text.
+    """
+    lines = [f"| {' | '.join(cells)} |" for cells in (titles, *rows)]
+    lines.insert(1, "|---" * len(titles) + "|")
+    return "\n".join(lines) + "\n"
+
+
 def markdown(table: Table) -> str:
     """Return a table as Markdown: ours, then the paper's in brackets.
 
@@ -162,13 +182,10 @@ def markdown(table: Table) -> str:
     str
         The text.
     """
-    lines = [
-        "| set | " + " | ".join(title for _, title in table.columns) + " |",
-        "|---" * (len(table.columns) + 1) + "|",
-    ]
+    lines = []
     for name in table.sets:
         texts = [_text(table.entries.get((name, key))) for key, _ in table.columns]
-        lines.append(f"| {name} | " + " | ".join(texts) + " |")
+        lines.append([name, *texts])
     for name, title in (("reached", "at most + 1 sd"), ("within", "within 1 sd")):
         counts = table.counts(name)
         texts = [
@@ -176,8 +193,8 @@ def markdown(table: Table) -> str:
             for key, _ in table.columns
         ]
         if counts:
-            lines.append(f"| **{title}** | " + " | ".join(texts) + " |")
-    return "\n".join(lines) + "\n"
+            lines.append([f"**{title}**", *texts])
+    return markdown_table(["set", *(title for _, title in table.columns)], lines)
 
 
 def _text(entry: Entry | None) -> str:
@@ -287,10 +304,7 @@ def _times(experiment: Experiment, rows: Sequence[Row], key: str) -> str:
     found = by_set_and_method([row for row in rows if row[key] is not None])
     methods = [m for m in experiment.methods if any(m.key == method for _, method in found)]
     printed = CORRECTION_SECONDS if key.startswith("correction") else {}
-    lines = [
-        "| set | " + " | ".join(method.title for method in methods) + " |",
-        "|---" * (len(methods) + 1) + "|",
-    ]
+    lines = []
     for name in experiment.sets:
         texts = []
         for method in methods:
@@ -299,8 +313,8 @@ def _times(experiment: Experiment, rows: Sequence[Row], key: str) -> str:
             paper = printed.get(name, {}).get(method.key)
             texts.append(f"{text} [{paper:g}]" if values and paper is not None else text)
         if any(texts):
-            lines.append(f"| {name} | " + " | ".join(texts) + " |")
-    return "\n".join(lines) + "\n" if found else ""
+            lines.append([name, *texts])
+    return markdown_table(["set", *(m.title for m in methods)], lines) if found else ""
 
 
 PAPER_EXPONENTS = {
@@ -348,14 +362,13 @@ def exponents_markdown(rows: Sequence[Row]) -> str:
     str
         The text.
     """
-    lines = [
-        "| method | variable | exponent measured | paper | CPU seconds |",
-        "|---|---|---|---|---|",
-    ]
+    lines = []
     found = exponents(rows)
     for method, letter in sorted(found, key=lambda key: (key[0], "nmkdT".index(key[1]))):
         slope, seconds = found[method, letter]
         paper = PAPER_EXPONENTS.get(method.split("-")[0], {}).get(letter, "")
         times = ", ".join(f"{value:.2g}" for value in seconds)
-        lines.append(f"| {method} | {letter} | {slope:.2f} | {paper} | {times} |")
-    return "\n".join(lines) + "\n"
+        lines.append([method, letter, f"{slope:.2f}", paper, times])
+    return markdown_table(
+        ["method", "variable", "exponent measured", "paper", "CPU seconds"], lines
+    )

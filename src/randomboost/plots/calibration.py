@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
+from .base import Display
 from .margins import true_columns
-from .style import FAINT, SIZE, color, dress, ink, need, show_percent, start
+from .style import FAINT, color, dress, ink, need, show_percent
 
 
-class ReliabilityDisplay:
+class ReliabilityDisplay(Display):
     """Accuracy of the predicted class, by its probability.
 
     Parameters
@@ -37,10 +37,6 @@ class ReliabilityDisplay:
     figure_ : matplotlib Figure
         Figure that holds them.
     """
-
-    size = SIZE
-    ax_: Axes
-    figure_: Figure
 
     def __init__(self, confidences: Any, right: Any, *, n_bins: int = 10) -> None:
         confidences = np.asarray(confidences, dtype=float)
@@ -134,7 +130,7 @@ class ReliabilityDisplay:
         ReliabilityDisplay
             Itself.
         """
-        ax = start(self, ax)
+        ax = self._start(ax)
         width = 1 / self.n_bins
         middles = width * (np.arange(self.n_bins) + 0.5)
         share = self.counts_ / self.counts_.sum()

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullLocator
 
 from ..significance import Comparison, compare, model_names
-from .style import FAINT, SIZE, color, dress, ink, marker, shorten_all, show_percent, start
+from .base import Display
+from .style import FAINT, SIZE, color, dress, ink, marker, shorten_all, show_percent
 
 _TESTS = {
     "corrected_t": "corrected t-test, Holm",
@@ -21,7 +21,7 @@ _TESTS = {
 _NARROW, _FEW = 0.5, 4  # decades of costs below which an axis has evenly spaced ticks; their number
 
 
-class ErrorsDisplay:
+class ErrorsDisplay(Display):
     """Errors of every model by fold or data set, and their means.
 
     Parameters
@@ -40,9 +40,6 @@ class ErrorsDisplay:
     figure_ : matplotlib Figure
         Figure that holds them.
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(
         self, errors: Any, names: Sequence[str] | None = None, *, label: str = "error"
@@ -75,7 +72,7 @@ class ErrorsDisplay:
         ErrorsDisplay
             Itself.
         """
-        ax = start(self, ax)
+        ax = self._start(ax)
         means = self.errors.mean(axis=0)
         order = np.argsort(means, kind="stable")
         places = np.arange(len(order))
@@ -101,7 +98,7 @@ class ErrorsDisplay:
         return self
 
 
-class TradeOffDisplay:
+class TradeOffDisplay(Display):
     """Error of every model against its cost.
 
     Parameters
@@ -123,9 +120,6 @@ class TradeOffDisplay:
     figure_ : matplotlib Figure
         Figure that holds them.
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(
         self, costs: Any, errors: Any, names: Sequence[str], *, label: str = "fit, seconds"
@@ -162,7 +156,7 @@ class TradeOffDisplay:
         TradeOffDisplay
             Itself.
         """
-        ax = start(self, ax)
+        ax = self._start(ax)
         for number, name in enumerate(shorten_all(self.names)):
             if np.isnan(self.costs[number]):
                 continue
@@ -205,7 +199,7 @@ class TradeOffDisplay:
         )
 
 
-class CriticalDifferenceDisplay:
+class CriticalDifferenceDisplay(Display):
     """Mean ranks of models; a bar joins those that do not differ significantly.
 
     Parameters
@@ -229,9 +223,6 @@ class CriticalDifferenceDisplay:
     >>> display.comparison.groups()
     [[0, 1]]
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(self, comparison: Comparison) -> None:
         if len(comparison.names) < 2:
@@ -288,7 +279,7 @@ class CriticalDifferenceDisplay:
         CriticalDifferenceDisplay
             Itself.
         """
-        ax = start(self, ax)
+        ax = self._start(ax)
         ranks, n_models = self.comparison.ranks, len(self.comparison.names)
         order = np.argsort(ranks, kind="stable")
         places = np.arange(n_models)

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm
-from matplotlib.figure import Figure
 from sklearn.metrics import ConfusionMatrixDisplay, confusion_matrix
 
-from .style import RAMP, dress, ink, need, shorten_all, start
+from .base import Display
+from .style import RAMP, dress, ink, need, shorten_all
 
 _TEXTS_UP_TO = 40  # classes
 _NAMES = 70  # at most, along each side
 _FEW = 12
 
 
-class ConfusionDisplay:
+class ConfusionDisplay(Display):
     """Counts of true and predicted classes; colours are fractions of the true class.
 
     Parameters
@@ -36,9 +36,6 @@ class ConfusionDisplay:
     display_ : sklearn.metrics.ConfusionMatrixDisplay
         The display that draws the cells.
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(self, matrix: Any, labels: Any = None) -> None:
         self.matrix = np.asarray(matrix)
@@ -118,7 +115,7 @@ class ConfusionDisplay:
         ConfusionDisplay
             Itself.
         """
-        ax = start(self, ax)
+        ax = self._start(ax)
         n_classes = len(self.matrix)
         few = n_classes <= _FEW
         shares = self.matrix / np.maximum(self.matrix.sum(axis=1, keepdims=True), 1)

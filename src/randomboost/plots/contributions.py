@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
+from .base import Display
 from .style import (
     checked_most,
     color,
@@ -17,13 +17,12 @@ from .style import (
     shorten,
     shorten_all,
     split_pipeline,
-    start,
 )
 
 _MOST_CLASSES = 5  # of one figure
 
 
-class ContributionDisplay:
+class ContributionDisplay(Display):
     """What the features contribute to the scores of a row, or to those of many rows on average.
 
     Of one row the contributions are drawn with their signs, and the values of the features are
@@ -33,7 +32,7 @@ class ContributionDisplay:
     Parameters
     ----------
     explanation : shap.Explanation or Explanation
-        What `explain` of a classifier returned, or some rows of it; at most 5 classes a row.
+        What `explain` of a classifier returned, or some rows of it; at most 5 classes per row.
     max_features : int, default=10
         Number of features to show.
 
@@ -54,9 +53,6 @@ class ContributionDisplay:
     >>> display = ContributionDisplay.from_estimator(model, X[:1])
     """
 
-    ax_: Axes
-    figure_: Figure
-
     def __init__(self, explanation: Any, *, max_features: int = 10) -> None:
         if not hasattr(explanation, "classes"):
             raise TypeError(
@@ -69,7 +65,8 @@ class ContributionDisplay:
         values = np.reshape(explanation.values, (n_rows, len(explanation.feature_names), -1))
         if values.shape[2] > _MOST_CLASSES:
             raise ValueError(
-                f"explanation has {values.shape[2]} classes a row: explain at most {_MOST_CLASSES}"
+                f"explanation has {values.shape[2]} classes per row: explain at most "
+                f"{_MOST_CLASSES}"
             )
         self.explanation, self.max_features = explanation, checked_most(max_features)
         self._single = len(values) == 1
@@ -150,7 +147,7 @@ class ContributionDisplay:
         ContributionDisplay
             Itself.
         """
-        ax = start(self, ax)
+        ax = self._start(ax)
         order = np.argsort(-np.abs(self.contributions).max(axis=1), kind="stable")
         top, others = order[: self.max_features], order[self.max_features :]
         bars, names = self.contributions[top], self._names(top)

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from .style import checked_most, color, finish_bars, ink, need, shorten_all, split_pipeline, start
+from .base import Display
+from .style import checked_most, color, finish_bars, ink, need, shorten_all, split_pipeline
 
 
-class ImportanceDisplay:
+class ImportanceDisplay(Display):
     """The features that a model uses most.
 
     Parameters
@@ -30,9 +30,6 @@ class ImportanceDisplay:
     figure_ : matplotlib Figure
         Figure that holds them.
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(self, importances: Any, names: Any = None, *, max_features: int = 20) -> None:
         self.importances = np.asarray(importances, dtype=float)
@@ -101,7 +98,7 @@ class ImportanceDisplay:
         ImportanceDisplay
             Itself.
         """
-        ax = start(self, ax)
+        ax = self._start(ax)
         top = np.argsort(-self.importances, kind="stable")[: self.max_features]
         places = np.arange(len(top))
         bars = ax.barh(places, self.importances[top], height=0.68, color=color(0))

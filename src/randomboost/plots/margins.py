@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
+from .base import Display
 from .style import (
-    SIZE,
     color,
     curve_number,
     dashes,
@@ -20,11 +19,10 @@ from .style import (
     shorten,
     show_percent,
     split_pipeline,
-    start,
 )
 
 
-class MarginDisplay:
+class MarginDisplay(Display):
     """Cumulative distribution of the margins.
 
     The fraction left of 0 is the error.
@@ -41,10 +39,6 @@ class MarginDisplay:
     figure_ : matplotlib Figure
         Figure that holds them.
     """
-
-    size = SIZE
-    ax_: Axes
-    figure_: Figure
 
     def __init__(self, margins: Mapping[str, Any]) -> None:
         self.margins = {name: np.sort(np.asarray(part)) for name, part in margins.items()}
@@ -130,7 +124,7 @@ class MarginDisplay:
         MarginDisplay
             Itself.
         """
-        ax = start(self, ax)
+        ax = self._start(ax)
         for place, (name, part) in enumerate(self.margins.items()):
             number = curve_number(name, place)
             ax.step(

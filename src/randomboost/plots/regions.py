@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt
 
 from ..preprocessing.categories import is_table
-from .style import color, dress, ink, marker, need, shorten, start
+from .base import Display
+from .style import color, dress, ink, marker, need, shorten
 
 _MAX_POINTS = 500
 
 
-class RegionsDisplay:
+class RegionsDisplay(Display):
     """Predicted classes over two features.
 
     Parameters
@@ -45,8 +45,6 @@ class RegionsDisplay:
     """
 
     size = (4.3, 3.6)
-    ax_: Axes
-    figure_: Figure
 
     def __init__(
         self,
@@ -146,7 +144,7 @@ class RegionsDisplay:
         RegionsDisplay
             Itself.
         """
-        ax = start(self, ax)
+        ax = self._start(ax)
         tints = np.array([(*to_rgb(color(number)), 0.28) for number in range(len(self.classes))])
         ax.imshow(
             tints[self.class_numbers], extent=self.extent, origin="lower", aspect="auto", zorder=0.5

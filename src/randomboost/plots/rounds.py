@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 from sklearn.metrics import log_loss
 
+from .base import Display
 from .style import (
-    SIZE,
     color,
     curve_number,
     dashes,
@@ -23,14 +22,13 @@ from .style import (
     shorten,
     show_percent,
     split_pipeline,
-    start,
 )
 
 _LABELS = {"error": "error", "log_loss": "log loss", "objective": "training objective"}
 _HISTORY = {"error": "validation_error", "log_loss": "validation_loss", "objective": "loss"}
 
 
-class RoundsDisplay:
+class RoundsDisplay(Display):
     """Curves of error, log loss or training objective over the rounds.
 
     Parameters
@@ -62,10 +60,6 @@ class RoundsDisplay:
     >>> list(display.curves)
     ['test']
     """
-
-    size = SIZE
-    ax_: Axes
-    figure_: Figure
 
     def __init__(
         self, curves: Mapping[str, Any], *, metric: str = "error", kept: int | None = None
@@ -184,7 +178,7 @@ class RoundsDisplay:
         RoundsDisplay
             Itself.
         """
-        ax = start(self, ax)
+        ax = self._start(ax)
         self.lines_ = [
             ax.plot(
                 np.arange(1, len(curve) + 1),

@@ -69,15 +69,6 @@ def shorten_all(names: Any, longest: int = _LONGEST) -> list[str]:
     ]
 
 
-def start(display: Any, ax: Axes | None) -> Axes:
-    """Return the axes that a display draws on, new ones of its `size` if none are given."""
-    if ax is None:
-        ax = plt.subplots(figsize=display.size, layout="constrained")[1]
-    display.ax_ = ax
-    display.figure_ = ax.figure
-    return ax
-
-
 def dress(ax: Axes, *, grid: str = "both") -> None:
     """Apply the common style to axes, after everything is drawn.
 

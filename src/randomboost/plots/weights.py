@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from .style import SIZE, color, dress, ink, need, split_pipeline, start
+from .base import Display
+from .style import color, dress, ink, need, split_pipeline
 
 
-class WeightsDisplay:
+class WeightsDisplay(Display):
     """The weight of every round.
 
     Parameters
@@ -29,10 +29,6 @@ class WeightsDisplay:
     figure_ : matplotlib Figure
         Figure that holds them.
     """
-
-    size = SIZE
-    ax_: Axes
-    figure_: Figure
 
     def __init__(self, weights: Any, *, label: str = "round") -> None:
         self.weights = np.asarray(weights, dtype=float)
@@ -83,7 +79,7 @@ class WeightsDisplay:
         WeightsDisplay
             Itself.
         """
-        ax = start(self, ax)
+        ax = self._start(ax)
         numbers = np.arange(1, len(self.weights) + 1)
         ax.fill_between(
             np.concatenate([[0.5], numbers + 0.5]),

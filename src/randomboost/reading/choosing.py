@@ -85,7 +85,7 @@ def choose_columns(
             "no column is left to learn from: "
             + "; ".join(f"{one.name} is left out ({one.note})" for one in found[:8])
             + (f" and {len(found) - 8} more" if len(found) > 8 else "")
-            + ". --keep uses a column nevertheless"
+            + ". --keep uses a column anyway"
         )
     return found
 

@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 from queue import SimpleQueue
-from types import TracebackType
 from typing import Any, ClassVar
 
 from joblib import cpu_count
@@ -63,12 +62,7 @@ class OneBlasThread:
             cls._users += 1
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: Any) -> None:
         cls = OneBlasThread
         with cls._lock:
             cls._users -= 1
@@ -154,12 +148,7 @@ class ThreadTeam:
     def __enter__(self) -> ThreadTeam:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: Any) -> None:
         while self._workers:
             self._workers.pop().stop()
 

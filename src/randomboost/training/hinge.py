@@ -28,7 +28,7 @@ class HingeLoss:
 
 
 class HingeTrainer(ColumnTrainer):
-    """Rounds with the hinge loss: a linear program with one slack a sample, solved by HiGHS.
+    """Rounds with the hinge loss: a linear program with one slack per sample, solved by HiGHS.
 
     The dual weights are the multipliers of the program's constraints.
     """

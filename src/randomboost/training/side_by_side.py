@@ -24,7 +24,7 @@ from .voting import FeatureSettings
 
 
 class DichotomyTrainer(Trainer):
-    """Rounds that each add one weak classifier a dichotomy.
+    """Rounds that each add one weak classifier per dichotomy.
 
     Parameters
     ----------

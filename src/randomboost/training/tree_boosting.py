@@ -1,4 +1,4 @@
-"""The rounds of boosted trees: one tree with sparse vector leaves a round, whatever k.
+"""The rounds of boosted trees: one tree with sparse vector leaves per round, whatever k.
 
 A fit may have several members, whose scores are averaged: a round is then one tree of each. Where
 the first member has samples held out from it, these decide when to stop.

@@ -51,7 +51,7 @@ class SketchSettings:
     focus : float
         How strongly families of directions that gain more are preferred.
     n_members : int
-        Number of ensembles, a power of two, whose scores are averaged: one tree of each a round.
+        Number of ensembles, a power of two, whose scores are averaged: one tree of each per round.
     n_landmarks : int
         Number of landmarks whose scores boosting starts from; 0 for none.
     """
