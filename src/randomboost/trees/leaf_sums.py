@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..runtime.compiling import kernel
 from ..runtime.exact_sums import group_sums
+from ..runtime.ordering import sort_numbers
 from .leaves import (
     LeafRules,
     Leaves,
@@ -70,7 +71,7 @@ def _sum_leaves(
     for leaf in range(len(middles)):
         n = sum_leaf(
             rows[starts[leaf] : middles[leaf]], classes, values, counts, y, weight, normalisers,
-            shares, floor, leaf, stamps, sums_g, sums_h, touched, 0, room, rest[leaf, :2],
+            shares, floor, leaf, stamps, sums_g, sums_h, touched, np.int64(0), room, rest[leaf, :2],
         )  # fmt: skip
         for e in range(n):
             inner_g[touched[e]], inner_h[touched[e]] = sums_g[touched[e]], sums_h[touched[e]]
@@ -80,7 +81,7 @@ def _sum_leaves(
             normalisers, shares, floor, leaf, stamps, sums_g, sums_h, touched, n, room,
             rest[leaf, 2:4],
         )  # fmt: skip
-        touched[:n].sort()
+        sort_numbers(touched, n)
         for e in range(n):
             r = touched[e]
             places[n_entries] = leaf * n_classes + r

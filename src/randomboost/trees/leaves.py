@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..runtime.compiling import kernel
 from ..runtime.exact_sums import group_sums
+from ..runtime.ordering import kth_largest, sort_numbers
 from ..runtime.parallel import ThreadTeam
 from .sparse_scores import SparseScores, exponential
 
@@ -117,7 +118,7 @@ def sum_leaf(
         peak, inverse = normalisers[i, 0], np.float32(1) / normalisers[i, 1]
         z = normalisers[i, 2] * inverse
         scale = weight[i] * np.float32(_UNIT)
-        count = counts[i]
+        count = np.int64(counts[i])
         mine, true = classes[i], y[i]
         _derive(values[i], count, peak, inverse, scale, p, gradients, hessians)
         own = shares[true] * z
@@ -170,7 +171,7 @@ def _choose_classes(
         gains[e] = g * g / (h + ridge)
         top = max(top, gains[e])
     least = rules[3] * top
-    kept = 0
+    kept = np.int64(0)
     for e in range(n):
         candidates[kept], gains[kept], steps[kept] = candidates[e], gains[e], steps[e]
         kept += gains[e] >= least
@@ -201,15 +202,17 @@ def make_leaf(
     n = _choose_classes(touched, n, stamp, stamps, sums_g, sums_h, rest, shares, order, rules, room)
     least = 0.0
     if n > most:
-        least = np.partition(gains[:n], n - most)[n - most]
+        copied = np.empty(n, np.float64)
+        for e in range(n):
+            copied[e] = gains[e]
+        least = kth_largest(copied, n, most)
     chosen = np.empty(n, np.int64)
-    kept = 0
+    kept = np.int64(0)
     for e in range(n):
         if gains[e] >= least and steps[e] != 0.0:
             chosen[kept] = candidates[e] * np.int64(1 << 32) + e
             kept += 1
-    chosen = chosen[:kept]
-    chosen.sort()
+    sort_numbers(chosen, kept)
     kept = min(kept, most)
     for e in range(kept):
         place = chosen[e] & np.int64(0xFFFFFFFF)
@@ -263,20 +266,20 @@ def _make_leaves(
     inner_g, inner_h = np.zeros(n_classes, np.int64), np.zeros(n_classes, np.int64)
     inner_rest = np.zeros(2, np.int64)
     for leaf in range(first, last):
-        rest[:] = 0
+        rest[0] = rest[1] = 0
         n = sum_leaf(
             rows[starts[leaf] : middles[leaf]], classes, values, counts, y, weight, normalisers,
-            shares, floor, leaf, stamps, sums_g, sums_h, touched, 0, room, rest,
+            shares, floor, leaf, stamps, sums_g, sums_h, touched, np.int64(0), room, rest,
         )  # fmt: skip
         if starts[leaf + 1] > middles[leaf]:
-            inner_rest[:] = rest
+            inner_rest[0], inner_rest[1] = rest[0], rest[1]
             for e in range(n):
                 inner_g[touched[e]], inner_h[touched[e]] = sums_g[touched[e]], sums_h[touched[e]]
             n = sum_leaf(
                 rows[middles[leaf] : starts[leaf + 1]], classes, values, counts, y, weight,
                 normalisers, shares, floor, leaf, stamps, sums_g, sums_h, touched, n, room, rest,
             )  # fmt: skip
-            touched[:n].sort()
+            sort_numbers(touched, n)
             find_leaf_gains(
                 touched, n, inner_g, inner_h, inner_rest, sums_g, sums_h, rest, shares, rules,
                 gains[leaf],
