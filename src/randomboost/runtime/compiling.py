@@ -15,10 +15,13 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 _lock = threading.RLock()
 _loaded = False
 _folders: list[str] = []  # of the caches of the kernels in use
 announced = True
+ZERO: Any = np.int64(0)  # in kernels: a literal 0 as an argument compiles another one for 0 alone
 
 
 class Kernel:

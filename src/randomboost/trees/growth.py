@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..runtime.compiling import kernel
+from ..runtime.compiling import ZERO, kernel
 from ..runtime.ordering import kth_largest
 from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import scrambled
@@ -141,7 +141,7 @@ def choose_nodes(
     nodes: NDArray, gains: NDArray, n_nodes: int, max_leaves: int, chosen: NDArray
 ) -> int:
     """Choose the leaves to split next, the better half, and earlier ones of equal gain."""
-    n_open = np.int64(0)
+    n_open = ZERO
     found = np.empty(n_nodes, np.float64)
     for node in range(n_nodes):
         if nodes[node, CHILD] == NONE and gains[node] > 0.0:
@@ -216,7 +216,7 @@ def _grow_alone(
     work = np.empty(2 * max_leaves, np.int64)
     pieces = np.empty(2, np.int64)
     results = np.empty((1, 2 * max_leaves, 4), np.float64)
-    first, n_nodes = np.int64(0), np.int64(1)
+    first, n_nodes = ZERO, ZERO + 1
     while (n_nodes + 1) // 2 < max_leaves:
         for e in range(n_nodes - first):
             results[0, e, 0], results[0, e, 1] = 0.0, NONE
@@ -230,7 +230,7 @@ def _grow_alone(
         n = choose_nodes(nodes, gains, n_nodes, max_leaves, chosen)
         if n == 0:
             break
-        part_nodes(bins, rows, words, nodes, keys, totals, chosen, n_nodes, np.int64(0), n)
+        part_nodes(bins, rows, words, nodes, keys, totals, chosen, n_nodes, ZERO, n)
         first = n_nodes
         n_nodes += 2 * n
     return n_nodes
