@@ -10,7 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import log_softmax, softmax
 
 from randomboost.runtime.parallel import ThreadTeam
-from randomboost.trees.leaves import LeafRules, make_leaves
+from randomboost.trees.leaf_sums import sum_leaves
+from randomboost.trees.leaves import LeafRules, leaves_of_sums
 from randomboost.trees.sketching import (
     find_units,
     n_planes,
@@ -182,6 +183,13 @@ def gain_on(dense, y, weight, inner, outer, rules):
     steps, _ = dense_steps(dense, y, weight, inner, rules)
     g, h = dense_sums(dense, y, weight, outer, rules)
     return -(g * steps + h * steps**2 / 2).sum()
+
+
+def make_leaves(scores, normalisers, y, weight, places, taken, n_leaves, rules, team):
+    """Return leaf vectors and their gains."""
+    samples = scores, normalisers, y, weight, places, taken
+    sums = sum_leaves(*samples, n_leaves, rules.largest_step, team)
+    return leaves_of_sums(sums, scores.prior, rules, team)
 
 
 @settings(deadline=None, max_examples=25)

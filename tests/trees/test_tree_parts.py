@@ -73,7 +73,7 @@ def test_a_bin_is_the_number_of_edges_below(values, max_bins):
     assert len(edges) == max_bins - 1
     assert ((edges[:-1] < edges[1:]) | (edges[1:] == np.inf)).all()
     bins = np.empty(len(values), dtype=np.uint8)
-    bin_values(values, edges, bins)
+    bin_values(values[None], edges[None], bins[None])
     assert_array_equal(bins, [sum(float(value) > edge for edge in edges) for value in values])
     missing = np.isnan(values)
     if missing.any():

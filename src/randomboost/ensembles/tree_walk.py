@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..runtime.compiling import kernel
+from ..runtime.ordering import sort_numbers
 from ..trees.sparse_scores import exponential
 
 Room = tuple[NDArray, NDArray, NDArray, NDArray]  # what a thread works with; see `make_room`
@@ -49,8 +50,10 @@ def find_leaves(
     leaves: NDArray,
 ) -> None:  # fmt: skip
     """Fill in the leaf of every row (second axis) in every tree."""
-    rows = np.arange(values.shape[1])
-    active, nodes = np.empty_like(rows), np.empty_like(rows)
+    n = values.shape[1]
+    rows, active, nodes = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    for i in range(n):
+        rows[i] = i
     for t in range(len(roots)):
         walk(values, columns, limits, children, roots[t], rows, leaves[t], active, nodes)
 
@@ -243,7 +246,7 @@ def fill_probabilities(
         for e in range(n):
             peak = max(peak, scores[np.uint64(touched[e])])
         total = _sum_powers(touched, n, scores, shares, scale, shift, peak, powers)
-        touched[:n].sort()
+        sort_numbers(touched, n)
         first = ends[begin + i]
         for e in range(n):
             r = touched[e]

@@ -8,6 +8,7 @@ discriminants depend on the training data and are stored.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -203,18 +204,17 @@ def _class_moments(
 
 def _mean(rows: NDArray, weights: NDArray) -> NDArray:
     """Return a weighted mean without the checks of `numpy.average`, which take longer."""
-    return (rows * weights[:, None]).sum(axis=0) / weights.sum()
+    return np.add.reduce(rows * weights[:, None], axis=0) / np.add.reduce(weights)
 
 
 def _fisher(within: NDArray, step: NDArray) -> NDArray:
     """Return Fisher's direction, or a plain sum if values are too large to be squared."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        ridge = _LDA_RIDGE * np.trace(within) / len(step) + 1e-9
-        if not (np.isfinite(within).all() and np.isfinite(ridge)):
-            return np.ones(len(step))
-        within[np.diag_indices(len(step))] += ridge
-        direction = np.linalg.solve(within, step)
-        length = np.linalg.norm(direction)
+    ridge = _LDA_RIDGE * within.trace() / len(step) + 1e-9
+    if not (np.isfinite(within).all() and math.isfinite(ridge)):
+        return np.ones(len(step))
+    within.reshape(-1)[:: len(step) + 1] += ridge
+    direction = np.linalg.solve(within, step)
+    length = math.sqrt(direction.dot(direction))
     return direction / length if 0 < length < np.inf else np.ones(len(step))
 
 
@@ -255,21 +255,21 @@ def find_discriminants(
         return sp.csr_array((0, d))
     rng = np.random.Generator(np.random.Philox(seed))
     pool = np.sort(rng.choice(d, min(d, _LDA_POOL), replace=False))
-    with np.errstate(over="ignore", invalid="ignore"):  # unscaled data; see `_fisher`
-        means, scatter, present = _class_moments(X, y, sample_weight, pool)
-    totals = (np.bincount(y, sample_weight) if totals is None else totals)[present]
     most = min(len(pool), _MAX_LDA_FEATURES)
     chosen, values = [], []
-    for v in range(count):
-        few = int(np.ceil(most * rng.uniform(0.3, 1.0)))
-        features = np.sort(rng.choice(len(pool), few, replace=False))
-        order = rng.permutation(len(present))
-        cut = 1 if v % 2 else int(rng.integers(1, len(order)))
-        first, second = order[:cut], order[cut : 2 if v % 2 else None]
-        step = _mean(means[first][:, features], totals[first])
-        step -= _mean(means[second][:, features], totals[second])
-        chosen.append(pool[features])
-        values.append(_fisher(scatter[np.ix_(features, features)], step))
+    with np.errstate(over="ignore", invalid="ignore"):  # unscaled data; see `_fisher`
+        means, scatter, present = _class_moments(X, y, sample_weight, pool)
+        totals = (np.bincount(y, sample_weight) if totals is None else totals)[present]
+        for v in range(count):
+            few = math.ceil(most * rng.uniform(0.3, 1.0))
+            features = np.sort(rng.choice(len(pool), few, replace=False))
+            order = rng.permutation(len(present))
+            cut = 1 if v % 2 else int(rng.integers(1, len(order)))
+            first, second = order[:cut], order[cut : 2 if v % 2 else None]
+            step = _mean(means[first][:, features], totals[first])
+            step -= _mean(means[second][:, features], totals[second])
+            chosen.append(pool[features])
+            values.append(_fisher(scatter[features[:, None], features], step))
     starts = np.concatenate([[0], np.cumsum([len(part) for part in chosen])])
     return sp.csr_array(
         (np.concatenate(values), np.concatenate(chosen).astype(np.int32), starts), shape=(count, d)

@@ -15,10 +15,13 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 _lock = threading.RLock()
-_listening = False
+_loaded = False
 _folders: list[str] = []  # of the caches of the kernels in use
 announced = True
+ZERO: Any = np.int64(0)  # in kernels: a literal 0 as an argument compiles another one for 0 alone
 
 
 class Kernel:
@@ -61,9 +64,9 @@ class Kernel:
 
     def _make(self, *, inner: bool) -> Any:
         """Return a dispatcher of the function, with those of the kernels it calls."""
+        _load_numba()
         from numba import njit
 
-        _listen_to_compilation()
         names = self._function.__globals__
         called = {
             name: names[name]._for_kernels()
@@ -115,12 +118,26 @@ def cache_folder() -> str:
     return os.path.commonpath(_folders) if _folders else ""
 
 
+def _load_numba() -> None:
+    """Import numba and its tables of types, once; without garbage collection in half the time."""
+    global _loaded
+    if _loaded:
+        return
+    _loaded = True
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        from numba.core.registry import cpu_target
+
+        cpu_target.target_context.refresh()  # includes the typing context
+    finally:
+        if collecting:
+            gc.enable()
+    _listen_to_compilation()
+
+
 def _listen_to_compilation() -> None:
     """Report the first compilation of this process on stderr."""
-    global _listening
-    if _listening:
-        return
-    _listening = True
     from numba.core import event
 
     class CompilationListener(event.Listener):

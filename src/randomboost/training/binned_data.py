@@ -70,11 +70,13 @@ class BinnedData:
                 coded: NDArray = coded,
                 first: int = first,
             ) -> None:
-                for v in range(begin, end):
-                    if edges is None:
-                        missing = bool(np.isnan(values[v]).any())
-                        self.edges[first + v] = find_edges(values[v][::step], max_bins, missing)
-                    bin_values(values[v], self.edges[first + v], coded[v])
+                if edges is None:
+                    missing = np.isnan(values[begin:end]).any(axis=1).tolist()
+                    for v in range(begin, end):
+                        found = find_edges(values[v, ::step], max_bins, missing[v - begin])
+                        self.edges[first + v] = found
+                found = self.edges[first + begin : first + end]
+                bin_values(values[begin:end], found, coded[begin:end])
 
             def copy(begin: int, end: int, coded: NDArray = coded, first: int = first) -> None:
                 _transpose(coded, self.bins, first, begin, end)

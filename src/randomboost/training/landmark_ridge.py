@@ -10,13 +10,12 @@ labels: they are those of regressions without the part of the data that a sample
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
-from scipy.special import log_softmax
+from scipy.linalg import lapack
 
 from ..ensembles.landmark_scores import LandmarkScores
 from ..preprocessing.row_choice import draw
@@ -107,20 +106,27 @@ def best_factor(
         The factor, by a few steps of Newton's method, and the loss.
     """
     base, own = np.log(np.maximum(prior, 1e-9)), np.arange(len(y))
+    squares, of_class = scores**2, scores[own, y]
     logarithm = 0.5
     for _ in range(_STEPS):
         a = np.exp(logarithm)
-        logits = a * scores + base
-        powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-        powers /= powers.sum(axis=1, keepdims=True)
-        mean = (powers * scores).sum(axis=1)
-        spread = (powers * scores**2).sum(axis=1) - mean**2
-        slope = a * float(share @ (mean - scores[own, y]))
+        powers = np.exp(_below_top(a * scores + base))
+        powers /= np.add.reduce(powers, axis=1, keepdims=True)
+        mean = np.add.reduce(powers * scores, axis=1)
+        spread = np.add.reduce(powers * squares, axis=1) - mean**2
+        slope = a * float(share @ (mean - of_class))
         curvature = a * a * float(share @ spread) + abs(slope)
-        step = np.clip(slope / max(curvature, 1e-12), -1.0, 1.0)
-        logarithm = float(np.clip(logarithm - step, *_RANGE))
+        step = min(max(slope / max(curvature, 1e-12), -1.0), 1.0)
+        logarithm = float(min(max(logarithm - step, _RANGE[0]), _RANGE[1]))
     a = float(np.exp(logarithm))
-    return a, -float(share @ log_softmax(a * scores + base, axis=1)[own, y])
+    logits = _below_top(a * scores + base)
+    totals = np.add.reduce(np.exp(logits), axis=1)
+    return a, -float(share @ (logits[own, y] - np.log(totals)))
+
+
+def _below_top(logits: NDArray) -> NDArray:
+    """Return logits less the largest one of every sample."""
+    return logits - np.maximum.reduce(logits, axis=1, keepdims=True)
 
 
 class _Regression:
@@ -133,7 +139,7 @@ class _Regression:
         y: NDArray[np.int64],
         weight: NDArray,
         n_classes: int,
-        parts: list[NDArray[np.int64]],
+        parts: list[slice],
         team: ThreadTeam,
     ) -> None:
         m = len(y)
@@ -143,18 +149,21 @@ class _Regression:
         self.prior = np.bincount(y, self.share, n_classes)
         targets = np.eye(n_classes)[y] - self.prior
         self._norm = self._norm_matrix(landmarks) * (m / 10)
-        self._grams: list[NDArray] = [np.empty(0)] * len(parts)
-        self._moments = list(self._grams)
+        grams: list[NDArray] = [np.empty(0)] * len(parts)
+        moments = list(grams)
 
         def work(number: int) -> None:
             rows = parts[number]
             part = similarities[rows] * root[rows, None]
-            self._grams[number] = part.T @ part
-            self._moments[number] = part.T @ (targets[rows] * root[rows, None])
+            grams[number] = part.T @ part
+            moments[number] = part.T @ (targets[rows] * root[rows, None])
 
         team.for_each(work, len(parts))
-        self._gram = np.sum(self._grams, axis=0)
-        self._moment = np.sum(self._moments, axis=0)
+        self._all = np.sum(grams, axis=0), np.sum(moments, axis=0)
+        self._without = [
+            (self._all[0] - gram, self._all[1] - moment)
+            for gram, moment in zip(grams, moments, strict=True)
+        ]
 
     @staticmethod
     def _norm_matrix(landmarks: Landmarks) -> NDArray:
@@ -167,10 +176,8 @@ class _Regression:
 
     def coefficients(self, penalty: float, without: int | None = None) -> NDArray:
         """Return the coefficients of the regression, without a part of the samples."""
-        gram, moment = self._gram, self._moment
-        if without is not None:
-            gram, moment = gram - self._grams[without], moment - self._moments[without]
-        return cho_solve(cho_factor(gram + penalty * self._norm), moment)
+        gram, moment = self._all if without is None else self._without[without]
+        return _solve(gram + penalty * self._norm, moment)
 
     def predict_part(self, penalty: float, number: int) -> NDArray:
         """Return what a part of the samples is predicted by the others."""
@@ -178,10 +185,27 @@ class _Regression:
 
     def loss(self, penalty: float, numbers: range) -> float:
         """Return the lowest log loss of the predictions of some parts."""
-        rows = np.concatenate([self.parts[number] for number in numbers])
+        rows = slice(self.parts[numbers[0]].start, self.parts[numbers[-1]].stop)
         found = np.concatenate([self.predict_part(penalty, number) for number in numbers])
         share = self.share[rows] / self.share[rows].sum()
         return best_factor(found, self.prior, self.y[rows], share)[1]
+
+
+def _split(n: int, n_parts: int) -> list[slice]:
+    """Cut a range into parts, as `numpy.array_split` does."""
+    ends = [part * (n // n_parts) + min(part, n % n_parts) for part in range(n_parts + 1)]
+    return [slice(*pair) for pair in pairwise(ends)]
+
+
+def _solve(matrix: NDArray, targets: NDArray) -> NDArray:
+    """Solve a system that is symmetric and positive definite.
+
+    As ``cho_solve(cho_factor(matrix), targets)`` of scipy, whose checks take longer here.
+    """
+    factor, failed = lapack.dpotrf(matrix, lower=0, clean=0)
+    if failed:
+        raise np.linalg.LinAlgError("the Gram matrix of the landmarks is not positive definite")
+    return lapack.dpotrs(factor, targets, lower=0)[0]
 
 
 def _make_landmarks(
@@ -203,7 +227,7 @@ def _choose(
     The power is chosen for a middle width, then the width, then the power again.
     """
     m = len(y)
-    parts = np.array_split(np.arange(m), _TRIED_PARTS)
+    parts = _split(m, _TRIED_PARTS)
     numbers = range(_TRIED_PARTS if m <= _FEW else 1)
     chosen = slice(0, _TRIED_LANDMARKS)
     losses: dict[tuple[float, float], list[float]] = {}
@@ -307,7 +331,7 @@ def learn_start(
     setting = _choose(X[few], Z[few], y[few], weight[few], n_classes, ratios, team)
     chosen = slice(0, n_landmarks)
     landmarks = _make_landmarks(Z, ratios, setting.power, setting.width, chosen)
-    parts = np.array_split(np.arange(len(y)), _PARTS)
+    parts = _split(len(y), _PARTS)
     similarities = landmarks.similarities(X, team)
     regression = _Regression(landmarks, similarities, y, weight, n_classes, parts, team)
     found = np.empty((len(y), n_classes))

@@ -16,7 +16,8 @@ from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import scrambled
 from ..trees.growth import SketchedTree, SketchRules, grow_sketched_tree
-from ..trees.leaves import LeafRules, Leaves, find_leaves, make_leaves
+from ..trees.leaf_sums import LeafSums, sum_leaves
+from ..trees.leaves import LeafRules, Leaves, find_leaves, leaves_of_sums
 from ..trees.sketching import (
     Sketches,
     n_planes,
@@ -219,8 +220,32 @@ class MemberRows:
             self._team,
         )
 
+    def sum_leaves(self, grown: SketchedTree, largest_step: float) -> LeafSums:
+        """Return sums over the samples of every leaf.
+
+        Parameters
+        ----------
+        grown : SketchedTree
+            The tree.
+        largest_step : float
+            Bound of Newton's step for a class that a sample belongs to.
+
+        Returns
+        -------
+        LeafSums
+            The sums.
+        """
+        self._places = leaf_places(self._bins, grown, self._team)
+        taken = np.zeros(len(self), dtype=np.bool_)
+        taken[self._rows] = True
+        n_leaves = int((grown.columns < 0).sum())
+        return sum_leaves(
+            self.scores, self._sketches.normalisers, self.y, self._weight, self._places, taken,
+            n_leaves, largest_step, self._team,
+        )  # fmt: skip
+
     def make_leaves(self, grown: SketchedTree, rules: LeafRules) -> tuple[Leaves, NDArray]:
-        """Return the vectors of a tree's leaves, and what they would gain; see `make_leaves`.
+        """Return the vectors of a tree's leaves, and what they would gain.
 
         Parameters
         ----------
@@ -234,14 +259,8 @@ class MemberRows:
         tuple
             The vectors, and the gains on the samples taken and on the others.
         """
-        self._places = leaf_places(self._bins, grown, self._team)
-        taken = np.zeros(len(self), dtype=np.bool_)
-        taken[self._rows] = True
-        n_leaves = int((grown.columns < 0).sum())
-        return make_leaves(
-            self.scores, self._sketches.normalisers, self.y, self._weight, self._places, taken,
-            n_leaves, rules, self._team,
-        )  # fmt: skip
+        sums = self.sum_leaves(grown, rules.largest_step)
+        return leaves_of_sums(sums, self.scores.prior, rules, self._team)
 
     def add(self, vectors: Leaves) -> None:
         """Add the tree whose leaves were made last to the scores.

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from ..runtime.parallel import ThreadTeam
 from ..trees.growth import SketchedTree
-from ..trees.leaf_sums import LeafSums, leaves_of_sums, sum_leaves
-from ..trees.leaves import LeafRules, Leaves
+from ..trees.leaf_sums import LeafSums
+from ..trees.leaves import LeafRules, Leaves, leaves_of_sums
 from ..trees.shared_growth import PlacedTree, Wave, WaveSums, grow_shared_tree
 from ..trees.sketching import n_planes
 from ..trees.sparse_scores import Prior
@@ -93,17 +93,6 @@ class ShardRows(MemberRows):
         """Find the best cuts of the nodes that this place searches; see `PlacedTree.search`."""
         assert self._tree is not None
         return self._tree.search(place, n_places, totals, others)
-
-    def sum_leaves(self, grown: SketchedTree, largest_step: float) -> LeafSums:
-        """Return sums over the samples of every leaf; see `trees.leaf_sums.sum_leaves`."""
-        self._places = leaf_places(self._bins, grown, self._team)
-        taken = np.zeros(len(self), dtype=np.bool_)
-        taken[self._rows] = True
-        n_leaves = int((grown.columns < 0).sum())
-        return sum_leaves(
-            self.scores, self._sketches.normalisers, self.y, self._weight, self._places, taken,
-            n_leaves, largest_step,
-        )  # fmt: skip
 
     def replay(self, trees: list[tuple[SketchedTree, Leaves]]) -> None:
         """Add trees to the scores, as if they had been grown here.
@@ -193,7 +182,7 @@ class SharedRows:
         if self._n_places == 1:
             return self._ask("make_leaves", grown, rules)[0]
         sums = LeafSums.joined(self._ask("sum_leaves", grown, rules.largest_step))
-        return leaves_of_sums(sums, self._prior, rules)
+        return leaves_of_sums(sums, self._prior, rules, self._team)
 
     def add(self, vectors: Leaves) -> None:
         """Add a tree to the scores: the places are told when the next round begins."""

@@ -88,15 +88,17 @@ def find_edges(values: NDArray, max_bins: int, missing: bool) -> NDArray:
         Edges; a value above exactly b of them is in bin b. With fewer bins the last edges are
         infinite.
     """
-    head = [-np.inf] if missing else []
+    first = 1 if missing else 0
     if missing:
         values = values[~np.isnan(values)]
     if len(values) > _SAMPLE:
         values = values[:: len(values) // _SAMPLE]
-    found = np.empty(max_bins - len(head), dtype=values.dtype)
+    found = np.empty(max_bins - first, dtype=values.dtype)
     n = _cut(np.sort(values), len(found), found) if len(values) else 0
-    found[n:] = np.inf
-    return np.concatenate([head, found[:-1].astype(np.float64)])
+    edges = np.full(max_bins - 1, np.inf)
+    edges[:first] = -np.inf
+    edges[first : first + n] = found[:n]
+    return edges
 
 
 @kernel
@@ -109,20 +111,21 @@ def _halve(values: NDArray, edges: NDArray, step: Any, places: NDArray) -> None:
 
 
 @kernel
-def _bin_row(values: NDArray, edges: NDArray, bins: NDArray) -> None:
-    """Bin of every value: the number of edges below it. There are 2**n - 1 edges."""
+def _bin_rows(values: NDArray, edges: NDArray, bins: NDArray) -> None:
+    """Bin of every value: the number of its row's edges below it. A row has 2**n - 1 edges."""
     places = np.empty(_TOGETHER, np.uint32)
-    for begin in range(0, len(values), _TOGETHER):
-        block = values[begin : begin + _TOGETHER]
-        found = places[: len(block)]
-        for i in range(len(found)):
-            found[i] = 0
-        step = np.uint32(len(edges) // 2 + 1)
-        while step > 0:
-            _halve(block, edges, step, found)
-            step >>= np.uint32(1)
-        for i in range(len(block)):
-            bins[begin + i] = found[i]
+    for v in range(len(values)):
+        for begin in range(0, values.shape[1], _TOGETHER):
+            block = values[v, begin : begin + _TOGETHER]
+            found = places[: len(block)]
+            for i in range(len(found)):
+                found[i] = 0
+            step = np.uint32(edges.shape[1] // 2 + 1)
+            while step > 0:
+                _halve(block, edges[v], step, found)
+                step >>= np.uint32(1)
+            for i in range(len(block)):
+                bins[v, begin + i] = found[i]
 
 
 def bin_values(values: NDArray, edges: NDArray, bins: NDArray[np.uint8]) -> None:
@@ -130,13 +133,15 @@ def bin_values(values: NDArray, edges: NDArray, bins: NDArray[np.uint8]) -> None
 
     Parameters
     ----------
-    values : ndarray of shape (n_samples,)
+    values : ndarray of shape (n_directions, n_samples)
         The values, NaN where missing.
-    edges : ndarray
+    edges : ndarray of shape (n_directions, n_edges)
         Edges of the bins.
-    bins : ndarray of uint8 of shape (n_samples,)
+    bins : ndarray of uint8 of shape (n_directions, n_samples)
         The bins, filled in.
     """
-    padded = np.full((1 << len(edges).bit_length()) - 1, np.inf, dtype=values.dtype)
-    padded[: len(edges)] = edges
-    _bin_row(values, padded, bins)
+    n_directions, n_edges = edges.shape
+    shape = n_directions, (1 << n_edges.bit_length()) - 1
+    padded = np.full(shape, np.inf, dtype=values.dtype)
+    padded[:, :n_edges] = edges
+    _bin_rows(values, padded, bins)

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..runtime.compiling import kernel
+from ..runtime.compiling import ZERO, kernel
+from ..runtime.ordering import kth_largest
 from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import scrambled
 from .splitting import (
@@ -48,7 +49,7 @@ def _search_pieces(
     """
     room = make_room(words.shape[1], n_bins)
     drawn = np.empty(n_drawn, np.int64)
-    node = np.searchsorted(work, pieces[0], side="right") - 1
+    node = 0
     piece = pieces[0]
     while piece < pieces[1]:
         last = min(work[node + 1], pieces[1])
@@ -139,20 +140,28 @@ def part_nodes(
 def choose_nodes(
     nodes: NDArray, gains: NDArray, n_nodes: int, max_leaves: int, chosen: NDArray
 ) -> int:
-    """Choose the leaves to split next, the better half; return how many."""
-    n_open = 0
-    candidates = np.empty(n_nodes, np.int64)
+    """Choose the leaves to split next, the better half, and earlier ones of equal gain."""
+    n_open = ZERO
+    found = np.empty(n_nodes, np.float64)
     for node in range(n_nodes):
         if nodes[node, CHILD] == NONE and gains[node] > 0.0:
-            candidates[n_open] = node
+            found[n_open] = gains[node]
             n_open += 1
     n = min((n_open + 1) // 2, max_leaves - (n_nodes + 1) // 2)
     if n <= 0:
         return 0
-    order = np.argsort(-gains[candidates[:n_open]], kind="mergesort")
-    for e in range(n):
-        chosen[e] = candidates[order[e]]
-    chosen[:n].sort()
+    least = kth_largest(found, n_open, n)
+    equal = n  # how many nodes of the least gain are chosen
+    for e in range(n_open):
+        equal -= found[e] > least
+    taken = 0
+    for node in range(n_nodes):
+        if nodes[node, CHILD] == NONE and gains[node] > 0.0 and gains[node] >= least:
+            last_ones = gains[node] == least
+            if not last_ones or equal > 0:
+                chosen[taken] = node
+                taken += 1
+            equal -= last_ones
     return n
 
 
@@ -205,21 +214,23 @@ def _grow_alone(
     """Grow a whole tree; return its number of nodes."""
     chosen = np.empty(max_leaves, np.int64)
     work = np.empty(2 * max_leaves, np.int64)
-    first, n_nodes = 0, 1
+    pieces = np.empty(2, np.int64)
+    results = np.empty((1, 2 * max_leaves, 4), np.float64)
+    first, n_nodes = ZERO, ZERO + 1
     while (n_nodes + 1) // 2 < max_leaves:
-        results = np.zeros((1, n_nodes - first, 4))
-        results[:, :, 1] = NONE
+        for e in range(n_nodes - first):
+            results[0, e, 0], results[0, e, 1] = 0.0, NONE
         lay_out_work(nodes, first, n_nodes, rules, max_depth, n_drawn, work)
-        pieces = np.array([0, work[n_nodes - first]])
+        pieces[0], pieces[1] = 0, work[n_nodes - first]
         _search_pieces(
             bins, rows, words, nodes, keys, totals, rules, directions, n_drawn, n_bins, first,
-            work[: n_nodes - first + 1], pieces, results[0],
+            work, pieces, results[0],
         )  # fmt: skip
         note_results(nodes, gains, totals, results, first, n_nodes, rules)
         n = choose_nodes(nodes, gains, n_nodes, max_leaves, chosen)
         if n == 0:
             break
-        part_nodes(bins, rows, words, nodes, keys, totals, chosen, n_nodes, 0, n)
+        part_nodes(bins, rows, words, nodes, keys, totals, chosen, n_nodes, ZERO, n)
         first = n_nodes
         n_nodes += 2 * n
     return n_nodes

@@ -1,4 +1,9 @@
-"""Leaf vectors of samples in several places, which send their sums by leaf and class."""
+"""Sums of gradients and hessians over the samples of every leaf, by class.
+
+They are whole numbers, so neither the order of the samples nor the place where they are added up
+matters. Classes that no sample of a leaf has touched share two numbers: with ``p_r = share_r * z``
+for a sample's ``z = exp(-peak) / total``, their gradient is ``share_r * sum(z)``.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +12,186 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..runtime.compiling import kernel
+from ..runtime.compiling import ZERO, kernel
 from ..runtime.exact_sums import group_sums
-from .leaves import (
-    LeafRules,
-    Leaves,
-    as_leaves,
-    find_leaf_gains,
-    leaf_covers,
-    make_leaf,
-    sort_by_leaf,
-    sum_leaf,
-)
-from .sparse_scores import Prior, SparseScores
+from ..runtime.ordering import sort_numbers
+from ..runtime.parallel import ThreadTeam
+from .sparse_scores import SparseScores, exponential
+
+UNIT = 2.0**32  # sums of weighted probabilities are whole numbers of 1 / UNIT
+_COVER_UNITS = np.float32(2.0**24)  # sums of weights are whole numbers of 1 / _COVER_UNITS
+
+
+@kernel
+def _derive(
+    scores: NDArray, n: int, peak: np.float32, inverse: np.float32, scale: np.float32, p: NDArray,
+    gradients: NDArray, hessians: NDArray,
+) -> None:  # fmt: skip
+    """Probabilities of a sample's classes; gradients and hessians in units."""
+    for t in range(n):
+        p[t] = exponential(scores[t] - peak) * inverse
+    for t in range(n):
+        gradients[t] = np.int64(p[t] * scale)
+        hessians[t] = np.int64((p[t] - p[t] * p[t]) * scale)
+
+
+@kernel
+def _take_off(
+    classes: NDArray, n: int, z: np.float32, scale: np.float32, shares: NDArray, gradients: NDArray,
+    hessians: NDArray,
+) -> None:  # fmt: skip
+    """Take off what a sample's classes would have if they were not touched."""
+    for t in range(n):
+        p = shares[classes[t]] * z
+        gradients[t] -= np.int64(p * scale)
+        hessians[t] -= np.int64((p - p * p) * scale)
+
+
+@kernel
+def _add(sums: NDArray, amounts: NDArray, n: int) -> None:
+    for t in range(n):
+        sums[t] += amounts[t]
+
+
+@kernel
+def _touch(
+    r: int, stamp: int, stamps: NDArray, sums_g: NDArray, sums_h: NDArray, touched: NDArray, n: int
+) -> int:
+    """Note that a class is one of a leaf; return how many there are."""
+    if stamps[r] != stamp:
+        stamps[r] = stamp
+        sums_g[r] = 0
+        sums_h[r] = 0
+        touched[n] = r
+        n += 1
+    return n
+
+
+@kernel
+def _scatter(
+    classes: NDArray, count: int, gradients: NDArray, hessians: NDArray, stamp: int,
+    stamps: NDArray, sums_g: NDArray, sums_h: NDArray, touched: NDArray, n: int,
+) -> int:  # fmt: skip
+    """Add the gradients and hessians of a sample; return how many classes a leaf has now."""
+    for t in range(np.uint64(count)):
+        r = np.uint64(classes[t])
+        old = stamps[r] == stamp
+        stamps[r] = stamp
+        touched[n] = r
+        n += 0 if old else 1
+        sums_g[r] = (sums_g[r] if old else 0) + gradients[t]
+        sums_h[r] = (sums_h[r] if old else 0) + hessians[t]
+    return n
+
+
+@kernel
+def _sum_leaf(
+    rows: NDArray, classes: NDArray, values: NDArray, counts: NDArray, y: NDArray, weight: NDArray,
+    normalisers: NDArray, shares: NDArray, floor: np.float32, stamp: int, stamps: NDArray,
+    sums_g: NDArray, sums_h: NDArray, touched: NDArray, n: int,
+    room: tuple[NDArray, NDArray, NDArray], rest: NDArray,
+) -> int:  # fmt: skip
+    """Sum up gradients and hessians of a leaf's samples, less those of untouched classes.
+
+    ``rest`` are the sums of z and z**2 that make up for them. Returns the number of classes that
+    differ from untouched ones, `n` of them before.
+    """
+    p, gradients, hessians = room
+    for e in range(len(rows)):
+        i = rows[e]
+        peak, inverse = normalisers[i, 0], np.float32(1) / normalisers[i, 1]
+        z = normalisers[i, 2] * inverse
+        scale = weight[i] * np.float32(UNIT)
+        count = np.int64(counts[i])
+        mine, true = classes[i], y[i]
+        _derive(values[i], count, peak, inverse, scale, p, gradients, hessians)
+        own = shares[true] * z
+        if count == len(shares):
+            if n < count:
+                for r in range(count):
+                    n = _touch(r, stamp, stamps, sums_g, sums_h, touched, n)
+            _add(sums_g, gradients, count)
+            _add(sums_h, hessians, count)
+            own = p[true]
+        else:
+            rest[0] += np.int64(z * scale)
+            rest[1] += np.int64(z * z * scale)
+            _take_off(mine, count, z, scale, shares, gradients, hessians)
+            n = _scatter(
+                mine, count, gradients, hessians, stamp, stamps, sums_g, sums_h, touched, n
+            )
+            for t in range(count):
+                own = p[t] if mine[t] == true else own
+            n = _touch(true, stamp, stamps, sums_g, sums_h, touched, n)
+        sums_g[true] -= np.int64(scale)
+        more = max(floor - own, np.float32(0)) * (np.float32(1) - own)
+        sums_h[true] += np.int64(more * scale)  # bounds the step of the true class
+    return n
+
+
+@kernel
+def _sum_leaves(
+    rows: NDArray, starts: NDArray, middles: NDArray, classes: NDArray, values: NDArray,
+    counts: NDArray, y: NDArray, weight: NDArray, normalisers: NDArray, shares: NDArray,
+    floor: np.float32, first: int, last: int, places: NDArray, sums: NDArray, rest: NDArray,
+) -> int:  # fmt: skip
+    """Fill in the sums of some leaves; return the number of entries."""
+    n_classes = len(shares)
+    stamps, touched = np.empty(n_classes, np.int64), np.empty(n_classes + 1, np.int64)
+    sums_g, sums_h = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
+    inner_g, inner_h = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
+    for r in range(n_classes):
+        stamps[r] = -1
+        inner_g[r] = inner_h[r] = 0
+    size = classes.shape[1]
+    room = np.empty(size, np.float32), np.empty(size, np.int64), np.empty(size, np.int64)
+    shared = np.empty(2, np.int64)
+    n_entries = 0
+    for leaf in range(first, last):
+        shared[0] = shared[1] = 0
+        n = ZERO
+        for part in range(2):  # the samples taken, then the others
+            begin = middles[leaf] if part else starts[leaf]
+            end = starts[leaf + 1] if part else middles[leaf]
+            n = _sum_leaf(
+                rows[begin:end], classes, values, counts, y, weight, normalisers, shares, floor,
+                leaf, stamps, sums_g, sums_h, touched, n, room, shared,
+            )  # fmt: skip
+            rest[leaf, 2 * part], rest[leaf, 2 * part + 1] = shared[0], shared[1]
+            if part == 0:
+                for e in range(n):
+                    r = touched[e]
+                    inner_g[r], inner_h[r] = sums_g[r], sums_h[r]
+        sort_numbers(touched, n)
+        for e in range(n):
+            r = touched[e]
+            places[n_entries] = leaf * n_classes + r
+            sums[n_entries, 0], sums[n_entries, 1] = inner_g[r], inner_h[r]
+            sums[n_entries, 2], sums[n_entries, 3] = sums_g[r], sums_h[r]
+            inner_g[r], inner_h[r] = 0, 0
+            n_entries += 1
+    return n_entries
+
+
+@kernel
+def _sort_by_leaf(
+    leaves: NDArray, taken: NDArray, n_leaves: int, starts: NDArray, middles: NDArray, out: NDArray
+) -> None:
+    """Put samples into the order of their leaves, in each those that are taken first."""
+    starts[:] = 0
+    middles[:] = 0
+    for i in range(len(leaves)):
+        starts[leaves[i] + 1] += 1
+        middles[leaves[i]] += taken[i]
+    for leaf in range(n_leaves):
+        starts[leaf + 1] += starts[leaf]
+        middles[leaf] += starts[leaf]
+    first, second = starts[:-1].copy(), middles.copy()
+    for i in range(len(leaves)):
+        leaf = leaves[i]
+        places = first if taken[i] else second
+        out[places[leaf]] = i
+        places[leaf] += 1
 
 
 class LeafSums(NamedTuple):
@@ -52,45 +224,6 @@ class LeafSums(NamedTuple):
         return cls(places, np.stack(sums, axis=1), rest)
 
 
-@kernel
-def _sum_leaves(
-    rows: NDArray, starts: NDArray, middles: NDArray, classes: NDArray, values: NDArray,
-    counts: NDArray, y: NDArray, weight: NDArray, normalisers: NDArray, shares: NDArray,
-    floor: np.float32, places: NDArray, sums: NDArray, rest: NDArray,
-) -> int:  # fmt: skip
-    """Fill in the sums of all leaves; return the number of entries."""
-    n_classes = len(shares)
-    stamps = np.full(n_classes, -1, np.int64)
-    sums_g, sums_h = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
-    inner_g, inner_h = np.zeros(n_classes, np.int64), np.zeros(n_classes, np.int64)
-    touched = np.empty(n_classes + 1, np.int64)  # one more is written than there are
-    size = classes.shape[1]
-    room = np.empty(size, np.float32), np.empty(size, np.int64), np.empty(size, np.int64)
-    n_entries = 0
-    for leaf in range(len(middles)):
-        n = sum_leaf(
-            rows[starts[leaf] : middles[leaf]], classes, values, counts, y, weight, normalisers,
-            shares, floor, leaf, stamps, sums_g, sums_h, touched, 0, room, rest[leaf, :2],
-        )  # fmt: skip
-        for e in range(n):
-            inner_g[touched[e]], inner_h[touched[e]] = sums_g[touched[e]], sums_h[touched[e]]
-        rest[leaf, 2:4] = rest[leaf, :2]
-        n = sum_leaf(
-            rows[middles[leaf] : starts[leaf + 1]], classes, values, counts, y, weight,
-            normalisers, shares, floor, leaf, stamps, sums_g, sums_h, touched, n, room,
-            rest[leaf, 2:4],
-        )  # fmt: skip
-        touched[:n].sort()
-        for e in range(n):
-            r = touched[e]
-            places[n_entries] = leaf * n_classes + r
-            sums[n_entries, 0], sums[n_entries, 1] = inner_g[r], inner_h[r]
-            sums[n_entries, 2], sums[n_entries, 3] = sums_g[r], sums_h[r]
-            inner_g[r], inner_h[r] = 0, 0
-            n_entries += 1
-    return n_entries
-
-
 def sum_leaves(
     scores: SparseScores,
     normalisers: NDArray[np.float32],
@@ -100,15 +233,30 @@ def sum_leaves(
     taken: NDArray[np.bool_],
     n_leaves: int,
     largest_step: float,
+    team: ThreadTeam,
 ) -> LeafSums:
     """Return sums over the samples of every leaf.
 
     Parameters
     ----------
-    scores, normalisers, y, weight, leaves, taken, n_leaves
-        As for `leaves.make_leaves`.
+    scores : SparseScores
+        Scores of all samples.
+    normalisers : ndarray
+        See `sketching.Sketches`.
+    y : ndarray of int64
+        Class numbers.
+    weight : ndarray of float32
+        Weights, mean 1.
+    leaves : ndarray of int32
+        Number of every sample's leaf.
+    taken : ndarray of bool
+        The samples that the tree was grown on; its leaves learn from all of them.
+    n_leaves : int
+        Number of leaves.
     largest_step : float
         Bound of Newton's step for a class that a sample belongs to.
+    team : ThreadTeam
+        Threads; they do not change the sums.
 
     Returns
     -------
@@ -118,77 +266,27 @@ def sum_leaves(
     n_classes = len(scores.prior.scores)
     starts, middles = np.empty(n_leaves + 1, dtype=np.int64), np.empty(n_leaves, dtype=np.int64)
     ordered = np.empty(len(y), dtype=np.uint32)
-    sort_by_leaf(leaves, taken, n_leaves, starts, middles, ordered)
-    most = np.minimum(np.diff(starts) * (scores.classes.shape[1] + 1), n_classes).sum()
-    places, sums = np.empty(most, dtype=np.int64), np.empty((most, 4), dtype=np.int64)
-    rest = np.zeros((n_leaves, 6), dtype=np.int64)
-    n = _sum_leaves(
-        ordered, starts, middles, scores.classes, scores.values, scores.counts, y, weight,
-        normalisers, scores.prior.shares, np.float32(1.0 / largest_step), places, sums, rest,
-    )  # fmt: skip
+    _sort_by_leaf(leaves, taken, n_leaves, starts, middles, ordered)
+    most = np.minimum((starts[1:] - starts[:-1]) * (scores.classes.shape[1] + 1), n_classes)
+    rest = np.empty((n_leaves, 6), dtype=np.int64)
     rest[:, 4] = starts[1:] - middles
-    rest[:, 5] = leaf_covers(leaves, weight, n_leaves)
-    return LeafSums(places[:n].copy(), sums[:n].copy(), rest)
+    rest[:, 5] = group_sums(np.rint(weight * _COVER_UNITS).astype(np.int64), leaves, n_leaves)
+    floor = np.float32(1.0 / largest_step)
+    parts = min(n_leaves, 4 * team.n_threads if team.n_threads > 1 else 1)
+    bounds = np.searchsorted(starts, np.arange(parts + 1) * (len(y) / parts))
+    bounds[-1] = n_leaves
+    found: list[tuple[NDArray, NDArray]] = [(np.empty(0), np.empty(0))] * parts
 
-
-@kernel
-def _make_leaves(
-    places: NDArray, sums: NDArray, rest: NDArray, starts: NDArray, shares: NDArray,
-    order: NDArray, rules: NDArray, sizes: NDArray, gains: NDArray, out_classes: NDArray,
-    out_values: NDArray,
-) -> None:  # fmt: skip
-    """Make the vectors of all leaves."""
-    n_classes = len(shares)
-    stamps = np.full(n_classes, -1, np.int64)
-    sums_g, sums_h = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
-    inner_g, inner_h = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
-    touched = np.empty(n_classes + 1, np.int64)
-    room = np.empty(n_classes + 1, np.int64), np.empty(n_classes + 1), np.empty(n_classes + 1)
-    for leaf in range(len(sizes)):
-        n = starts[leaf + 1] - starts[leaf]
-        for e in range(n):
-            entry = starts[leaf] + e
-            r = places[entry] - leaf * n_classes
-            touched[e], stamps[r] = r, leaf
-            inner_g[r], inner_h[r] = sums[entry, 0], sums[entry, 1]
-            sums_g[r], sums_h[r] = sums[entry, 2], sums[entry, 3]
-        if rest[leaf, 4] > 0:
-            find_leaf_gains(
-                touched, n, inner_g, inner_h, rest[leaf, :2], sums_g, sums_h, rest[leaf, 2:4],
-                shares, rules, gains[leaf],
-            )  # fmt: skip
-        sizes[leaf] = make_leaf(
-            touched, n, leaf, stamps, sums_g, sums_h, rest[leaf, 2:4], shares, order, rules, room,
-            out_classes[leaf], out_values[leaf],
+    def work(part: int) -> None:
+        first, last = bounds[part], bounds[part + 1]
+        size = int(most[first:last].sum())
+        places, sums = np.empty(size, dtype=np.int64), np.empty((size, 4), dtype=np.int64)
+        n = _sum_leaves(
+            ordered, starts, middles, scores.classes, scores.values, scores.counts, y, weight,
+            normalisers, scores.prior.shares, floor, first, last, places, sums, rest,
         )  # fmt: skip
+        found[part] = places[:n], sums[:n]
 
-
-def leaves_of_sums(found: LeafSums, prior: Prior, rules: LeafRules) -> tuple[Leaves, NDArray]:
-    """Return the vectors of a tree's leaves.
-
-    Parameters
-    ----------
-    found : LeafSums
-        Sums over all samples.
-    prior : Prior
-        Scores before the first tree.
-    rules : LeafRules
-        How leaf vectors are made.
-
-    Returns
-    -------
-    tuple
-        As `leaves.make_leaves` returns for samples in one place.
-    """
-    n_classes, n_leaves = len(prior.scores), len(found.rest)
-    limits = rules.limits(n_classes)
-    most = int(limits[2])
-    starts = np.searchsorted(found.places, np.arange(n_leaves + 1) * n_classes)
-    gains, sizes = np.zeros((n_leaves, 2)), np.zeros(n_leaves, dtype=np.int64)
-    kind = np.uint16 if n_classes <= 2**16 else np.uint32
-    classes, values = np.empty((n_leaves, most), dtype=kind), np.empty((n_leaves, most))
-    _make_leaves(
-        found.places, found.sums, found.rest, starts, prior.shares, prior.order, limits, sizes,
-        gains, classes, values,
-    )  # fmt: skip
-    return as_leaves(sizes, classes, values, found.rest[:, 5]), gains.sum(axis=0)
+    team.for_each(work, parts)
+    places, sums = map(np.concatenate, zip(*found, strict=True)) if parts > 1 else found[0]
+    return LeafSums(places, sums, rest)

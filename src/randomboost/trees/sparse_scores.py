@@ -292,8 +292,14 @@ def _find_best(
                 r = order[e]
                 if prior[r] < top:
                     break
-                place = np.searchsorted(classes[i, : counts[i]], r)
-                touched = place < counts[i] and classes[i, place] == r
+                low, high = 0, counts[i]
+                while low < high:
+                    middle = (low + high) // 2
+                    if classes[i, middle] < r:
+                        low = middle + 1
+                    else:
+                        high = middle
+                touched = low < counts[i] and classes[i, low] == r
                 if not touched and (prior[r] > top or r < best):
                     top = prior[r]
                     best = r
