@@ -251,8 +251,8 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
         classes, the score of a class is that in `decision_function`: the difference to the other
         one's.
 
-        Only `RandomBoostClassifier` has it. ``shap.TreeExplainer`` knows the libraries that it
-        supports by name, so it takes no model of this package; use this method instead.
+        Only `RandomBoostClassifier` has it. ``shap.TreeExplainer`` takes only libraries that it
+        knows by name, and refuses the models of this package with a reference to this method.
 
         Parameters
         ----------
