@@ -55,7 +55,7 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
         many.
     learning_rate : float or None, default=None
         Shrinkage: the factor of every tree; None for 0.14 with fewer than 10000 samples, else 0.09
-        to 0.2.
+        to 0.21.
     max_leaf_nodes : int or None, default=None
         Maximum number of leaves per tree; None chooses it by the numbers of samples and classes,
         from 12 to 1024.
