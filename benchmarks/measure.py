@@ -25,6 +25,7 @@ from randomboost.runtime.writing import whole_file
 
 PREDICTED_ROWS = 10_000
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "lightgbm", "xgboost")
+_DIGESTS = Path(__file__).resolve().parent.parent / "tests/estimators/model_digests.json"
 _WARM_POINTS = 20_000_000  # points that a warm-up may project
 
 
@@ -82,6 +83,13 @@ def environment() -> dict[str, Any]:
         with suppress(PackageNotFoundError):
             packages[name] = version(name)
     return {"cores": cores(), "python": platform.python_version(), **packages}
+
+
+def state_of_trees() -> str:
+    """Return what changes when RandomBoost gives other models, by the digests of the tests."""
+    digests = json.loads(_DIGESTS.read_text())["digests"]
+    trees = sorted(item for item in digests.items() if item[0].startswith("trees"))
+    return hashlib.md5(json.dumps(trees).encode(), usedforsecurity=False).hexdigest()[:12]
 
 
 def memory_of(process: int | str, field: str = "VmRSS") -> int:

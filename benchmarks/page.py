@@ -8,11 +8,15 @@ from typing import Any
 
 from asked import QUESTIONS
 from costs import Plan
+from measure import state_of_trees
 from peers import BASE, PEERS, table_key
 from pictures import draw_scaling, draw_trade_off
 from scaling import BASE as SCALING_BASE
 from scaling import DIMENSIONS_A_ROUND, MODELS, SIZES, curves, exponent
 
+OURS = "RandomBoost"  # whose rows may be of an earlier state of its trees
+STATE = "trees"  # of a measurement: see `state_of_trees`
+OLD = "†"
 MEASUREMENTS = "measurements.json"  # what a page is made of, in the folder of its pictures
 FIELDS = ("error", "fit_s", "predict_s", "single_ms", "bytes", "peak_bytes", "rounds")
 HEAD = (
@@ -31,7 +35,7 @@ INTRO = """\
 # Performance
 
 Made by `RANDOMBOOST_DATA=folder python benchmarks/performance.py{options}`; do not edit by hand.
-
+{remark}
 ## Setting
 
 {cores} cores; Python {python}; {packages}.
@@ -55,6 +59,11 @@ every round. "rank part" searches some of them, drawn again every round: 3e6 / (
 RBoost-proj with n = 1000 and tol = 0; from 10 000 rows on it takes 255 bins a feature. The rounds
 of the random forest are trees. Columns
 "/ {base}" are times divided by {base}'s in the same setting.
+"""
+REMARK = f"""
+Figures of RandomBoost with {OLD} are of an earlier state of its trees, and so are its points in
+the pictures: for its present defaults see [many classes](many-classes.md) and [which model
+when](beyond.md).
 """
 SINGLE = """\
 ## Single figures
@@ -98,7 +107,15 @@ def merged(
     good = [record for record in runs if "error" in record]
     if not good:
         return runs[0] if runs else None
-    return {field: median(r[field] for r in good) for field in fields} | {"runs": len(good)}
+    old = any(record.get(STATE) != state_of_trees() for record in good)
+    found = {field: median(r[field] for r in good) for field in fields}
+    return found | {"runs": len(good), "old": old}
+
+
+def _is_old(records: dict[str, Any]) -> bool:
+    """Return whether a measurement of RandomBoost is of an earlier state of its trees."""
+    state = state_of_trees()
+    return any(f"/{OURS}/" in key and record.get(STATE) != state for key, record in records.items())
 
 
 def _cells(found: dict[str, Any], base: dict[str, Any] | None) -> list[str]:
@@ -137,6 +154,8 @@ def _model_row(
         label = f"default ({found['rounds']:.0f})"
     elif found["rounds"] < rounds:
         label = f"{rounds} (ended after {found['rounds']:.0f})"
+    if model == OURS and found["old"]:
+        model += OLD
     return row([model, label, *_cells(found, base)])
 
 
@@ -164,9 +183,10 @@ def _value(value: float | bool | str, unit: str) -> str:
     return f"{text} {unit}".strip()
 
 
-def _check_row(check: dict[str, Any]) -> str:
+def _check_row(check: dict[str, Any], old: bool) -> str:
     """Return what was measured."""
-    return row([check["what"], _value(check["value"], check["unit"])])
+    mark = OLD if old and check["what"].startswith(OURS) else ""
+    return row([check["what"], _value(check["value"], check["unit"]) + mark])
 
 
 def _single_section(records: dict[str, Any]) -> str:
@@ -176,7 +196,7 @@ def _single_section(records: dict[str, Any]) -> str:
         if record is not None and "failed" in record:
             rows.append(row([f"question {name[-1]}", f"failed: {record['failed']}"]))
         for check in (record or {}).get("checks", []):
-            rows.append(_check_row(check))
+            rows.append(_check_row(check, record.get(STATE) != state_of_trees()))
     return SINGLE.format(rows="\n".join(rows)) if rows else ""
 
 
@@ -251,6 +271,7 @@ def write_page(records: dict[str, Any], plan: Plan, out: Path) -> None:
     names = [name for name in plan.sets if f"set/{name}" in records]
     intro = INTRO.format(
         options=" --quick" if plan.quick else "",
+        remark=REMARK if _is_old(records) else "",
         cores=setting["cores"],
         python=setting["python"],
         packages=", ".join(f"{name} {number}" for name, number in versions.items()),

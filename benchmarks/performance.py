@@ -23,8 +23,8 @@ from typing import Any
 import scaling
 from asked import QUESTIONS, answer
 from costs import OVERHEAD, Plan
-from measure import Results, environment, measure_warm
-from page import MEASUREMENTS, write_page
+from measure import Results, environment, measure_warm, state_of_trees
+from page import MEASUREMENTS, STATE, write_page
 from peers import PEERS, table_key
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from sets import SETS, Split
@@ -130,6 +130,11 @@ def forget(results: Results, jobs: list[Job]) -> None:
         del results.records[key]
 
 
+def _with_state(make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Return a measurement with the state of the trees that it is of."""
+    return {**make(), STATE: state_of_trees()}
+
+
 def run_jobs(results: Results, jobs: list[Job]) -> None:
     """Make the measurements, showing which and how many are left."""
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
@@ -140,7 +145,7 @@ def run_jobs(results: Results, jobs: list[Job]) -> None:
             if not progress.console.is_terminal:  # a log shows no bar
                 progress.console.print(f"{number}/{len(jobs)} {job.key}", markup=False)
             if job.needed():
-                results.attempt(job.key, job.make)
+                results.attempt(job.key, partial(_with_state, job.make))
                 failed = results.records[job.key].get("failed")
                 if failed:
                     progress.console.print(

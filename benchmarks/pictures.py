@@ -15,7 +15,8 @@ from matplotlib.ticker import FixedLocator, Locator, LogLocator, NullLocator
 
 from randomboost.plots import TradeOffDisplay
 
-_PANELS_A_ROW = 4
+_PANELS_A_ROW = 2  # phones show no more
+_WIDTH = 6.4
 _CLASS_PANELS = {  # over the number of classes: title, factor
     "error": ("test error, %", 1.0),
     "fit_s": ("fit, s", 1.0),
@@ -39,11 +40,23 @@ def _plain_ticks(axis: Any, locator: Locator) -> None:
     axis.set_minor_locator(NullLocator())
 
 
+def _panels(count: int, height: float, **options: Any) -> tuple[Any, list[Any]]:
+    """Return a figure with some panels, so few of them a row that phones show it."""
+    n_rows = -(-count // _PANELS_A_ROW)
+    size = (_WIDTH, height * n_rows)
+    figure, panels = plt.subplots(
+        n_rows, _PANELS_A_ROW, figsize=size, squeeze=False, layout="constrained", **options
+    )
+    for panel in panels.flat[count:]:
+        panel.set_axis_off()
+    return figure, list(panels.flat[:count])
+
+
 def draw_scaling(records: dict[str, Any], path: Path) -> None:
     """Draw the time of a fit over each size, log-log, with the exponents."""
     found = curves(records)
-    figure, panels = plt.subplots(1, len(SIZES), figsize=(15, 3.4), sharey=True)
-    for panel, axis in zip(panels, SIZES, strict=True):
+    figure, panels = _panels(len(SIZES), 3.4, sharey=True)
+    for panel, axis in zip(panels, SIZES, strict=False):
         for model in MODELS:
             if (axis, model) in found:
                 sizes, times = found[axis, model]
@@ -51,28 +64,24 @@ def draw_scaling(records: dict[str, Any], path: Path) -> None:
         _plain_ticks(panel.xaxis, FixedLocator(SIZES[axis]))
         _plain_ticks(panel.yaxis, LogLocator(subs=(1, 3)))
         panel.set_xlabel(MEANING[axis])
-        panel.legend(fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+        panel.legend(fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1.0))
         panel.grid(alpha=0.3)
-    panels[0].set_ylabel("fit, seconds")
+    for panel in panels[::_PANELS_A_ROW]:
+        panel.set_ylabel("fit, seconds")
     _save(figure, path)
 
 
 def draw_trade_off(points: dict[str, dict[str, tuple[float, float]]], path: Path) -> None:
     """Draw test error over fit time, a panel a data set; points are (seconds, error %)."""
-    n_rows = -(-len(points) // _PANELS_A_ROW)
-    figure, panels = plt.subplots(
-        n_rows, _PANELS_A_ROW, figsize=(15, 3.2 * n_rows), squeeze=False, layout="constrained"
-    )
+    figure, panels = _panels(len(points), 2.6)
     names = list(dict.fromkeys(name for found in points.values() for name in found))
     marks: dict[str, Any] = {}
-    for panel, (title, found) in zip(panels.flat, points.items(), strict=False):
+    for panel, (title, found) in zip(panels, points.items(), strict=False):
         costs, errors = np.array([found.get(name, (np.nan, np.nan)) for name in names]).T
         TradeOffDisplay(costs, errors / 100, names).plot(panel, legend=False)
         panel.set(title=title, ylabel="test error")
         marks |= {line.get_label(): line for line in panel.lines}
-    for panel in panels.flat[len(points) :]:
-        panel.set_axis_off()
-    figure.legend(marks.values(), marks, loc="outside lower center", ncols=len(names))
+    figure.legend(marks.values(), marks, loc="outside lower center", ncols=3)
     _save(figure, path)
 
 

@@ -184,6 +184,17 @@ def test_a_dash_is_standard_output(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     arguments = ["predict", folder / "m.rboost", folder / "sales.csv"]
     assert run(*arguments, "-o", "-").stdout == run(*arguments).stdout
+    export = ["export", folder / "m.rboost", "--encoded", "-q"]
+    for kind in ("--js", "--c"):
+        run(*export, kind, tmp_path / "source")
+        assert run(*export, kind, "-").stdout == (tmp_path / "source").read_text()
+    (tmp_path / "source").unlink()
+    both = run(*export, "--js", "-", "--c", "-", code=1).stderr
+    assert "only one thing can be written to standard output" in both
+    for command in ("evaluate", "compare", "train"):
+        wrong = [command, *([folder / "m.rboost"] if command == "evaluate" else [])]
+        report = run(*wrong, folder / "sales.csv", "--report", "-", code=1).stderr
+        assert "pass the name of a file" in report
     assert not list(tmp_path.iterdir())
 
 
@@ -203,10 +214,12 @@ def test_quiet_prints_results_and_failures_only(folder, tmp_path):
 
 
 def test_help_has_no_types_of_flags():
-    for command in ("", "train", "predict", "evaluate", "compare", "info", "export", "warmup"):
+    commands = ["", *(each.name for each in app.registered_commands)]
+    for command in [*commands, "paper list", "paper run", "paper show", "paper archive"]:
         text = run(*command.split(), "--help").stdout
-        assert "<bool>" not in text
-        assert "BOOLEAN" not in text
+        assert "Usage" in text
+        for unwanted in ("<bool>", "BOOLEAN", "<list", "-----"):
+            assert unwanted not in text
 
 
 def test_remedies_name_models_as_the_command_line_does(tmp_path):

@@ -53,6 +53,32 @@ def test_parameters_of_ours_given_to_fit():
         RandomBoostClassifier().fit(X, y, verbose=1)
 
 
+def test_misspelt_parameters():
+    message = "no parameter 'max_depht': did you mean max_depth of the classifier"
+    with pytest.raises(TypeError, match=message):
+        RandomBoostClassifier(max_depht=3)
+    with pytest.raises(ValueError, match=message):
+        RandomBoostClassifier().set_params(max_depht=3)
+
+
+@pytest.mark.parametrize(
+    ("data", "labels", "message"),
+    [
+        (X, np.where(y == 2, np.nan, y), "y contains NaN; leave out samples"),
+        (np.where(X > 1000, np.inf, X), y, "X contains infinity.*; replace .* or by NaN"),
+        (np.full(X.shape, "red"), y, "X has text: pass numbers, or a table such as a DataFrame"),
+    ],
+)
+def test_errors_about_the_input_name_a_remedy(data, labels, message):
+    with pytest.raises(ValueError, match=message):
+        RandomBoostClassifier().fit(data, labels)
+
+
+def test_infinite_values_may_not_be_missing_elsewhere():
+    with pytest.raises(ValueError, match=r"infinity.*; replace such values by finite numbers$"):
+        AdaBoostClassifier().fit(np.where(X > 1000, np.inf, X), y > 0)
+
+
 def test_words_without_a_counterpart_are_refused_as_usual():
     with pytest.raises(TypeError, match="unexpected keyword argument 'flavour'"):
         RandomBoostClassifier(flavour=1)

@@ -137,10 +137,12 @@ def test_tree_explainer_of_shap_gives_the_same_for_single_features():
     np.testing.assert_allclose(explained.base_values[0], base, atol=1e-6)
 
 
-def test_tree_explainer_refuses_a_model_by_its_type(model):
+@pytest.mark.parametrize("background", [None, X[:20]], ids=["no background", "background"])
+def test_tree_explainer_refuses_a_model_and_names_explain(model, background):
     shap = pytest.importorskip("shap")
-    with pytest.raises(Exception, match=r"not yet supported by TreeExplainer.*RandomBoost"):
-        shap.TreeExplainer(model)
+    with pytest.raises(Exception, match=r"RandomBoostClassifier'>; use model.explain\(X\)"):
+        shap.TreeExplainer(model, background)
+    assert str(type(model)) == repr(type(model))  # only shap is told
 
 
 def test_without_shap_the_error_says_what_to_install(model, without_shap):

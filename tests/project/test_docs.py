@@ -13,6 +13,7 @@ from test_layout import ORDER
 import randomboost
 from randomboost.estimators import CLASSIFIERS
 from randomboost.estimators.parameters import defaults_of
+from randomboost.training.tree_settings import SketchSettings
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -34,6 +35,30 @@ def test_the_reference_has_everything_public():
     listed = set(re.findall(r"^   ([\w.]+)$", (DOCS / "api.md").read_text(), re.MULTILINE))
     missing = {name for name in randomboost.__all__ if not listed & {name, f"files.{name}"}}
     assert not missing
+
+
+@pytest.mark.parametrize(
+    ("samples", "classes", "members", "rounds", "rate"),
+    [
+        (9_999, 64, 4, 100, 0.14),
+        (9_999, 65, 4, 100, 0.16),
+        (10_000, 64, 2, 100, 0.15),
+        (10_000, 65, 1, 78, 0.14),
+        (50_000, 64, 1, 78, 0.14),
+        (10_000_000, 65, 1, 36, 0.21),
+        (10_000, 401, 1, 160, 0.09),
+    ],
+)
+def test_settings_by_size_are_those_of_the_page_on_trees(samples, classes, members, rounds, rate):
+    found = SketchSettings.choose(samples, 64, classes)
+    assert (found.n_members, found.n_rounds) == (members, rounds)
+    assert round(found.learning_rate, 2) == rate
+    lines = [line for line in (DOCS / "trees.md").read_text().splitlines() if "| 1 |" in line
+             or "| 2 |" in line or "| 4 |" in line]  # fmt: skip
+    assert any(
+        {str(members), str(rounds), f"{rate:.2f}"} <= set(re.split(r"[ ,|]+", line))
+        for line in lines
+    )
 
 
 def test_the_citation_has_the_version():

@@ -121,6 +121,14 @@ def accounting(table, path):
     text.to_csv(path, index=False)
 
 
+def minus_at_the_end(table, path):
+    text = plain(table)
+    text["amount"] = each(
+        table["amount"], lambda value: f"{abs(value):,.2f}{'-' if value < 0 else ''}"
+    )
+    text.to_csv(path, index=False)
+
+
 def yes_and_no(table, path):
     text = plain(table)
     words = [("Y", "N"), ("yes", "no"), ("Yes", "No")]
@@ -236,6 +244,12 @@ def blanks_and_line_ends(table, path):
     path.write_bytes(b"\xef\xbb\xbf" + "\r\n".join([*lines, "", ""]).encode())
 
 
+def appended_files(table, path):
+    header, *rows = plain(table).to_csv(index=False).splitlines()
+    lines = [header, *rows[:250], header, *rows[250:300], header, *rows[300:]]
+    path.write_text("".join(f"{line},\n" for line in lines))  # a separator at the end of all lines
+
+
 def quoted_newlines(table, path):
     text = plain(table)
     text.insert(4, "remark", [f'line {i},\nsaid "hi"; {i * i}' for i in range(len(text))])
@@ -281,6 +295,7 @@ TRAPS = {
     "quoted_decimal_comma.csv": quoted_decimal_comma,
     "percent.csv": percent,
     "accounting.csv": accounting,
+    "minus_at_the_end.csv": minus_at_the_end,
     "yes_and_no.csv": yes_and_no,
     "on_and_off.csv": on_and_off,
     "words_for_missing.csv": words_for_missing,
@@ -296,6 +311,7 @@ TRAPS = {
     "identifiers_and_no_target.csv": identifiers_and_no_target,
     "leading_zeros.csv": leading_zeros,
     "blanks_and_line_ends.csv": blanks_and_line_ends,
+    "appended_files.csv": appended_files,
     "quoted_newlines.csv": quoted_newlines,
     "separator_line.csv": excel_with_separator_line,
     "zipped.zip": zipped,

@@ -190,6 +190,13 @@ def test_rows_with_one_cell_more_than_the_header(tmp_path):
         read_table(write(tmp_path, "b.csv", "a,b\n" + "1,2,\n" * 200 + "1,2\n"))
 
 
+def test_rows_that_repeat_the_header_are_left_out(tmp_path):
+    path = write(tmp_path, "t.csv", "a, b ,c\n1,x,2\na,b,c\n a ,b , c\n3,y,4\na,z,5\n")
+    table = read_table(path)
+    assert table.frame["b"].tolist() == ["x", "y", "z"]
+    assert table.remarks == ["2 rows repeat the header: left out"]
+
+
 def test_no_header(tmp_path):
     path = write(tmp_path, "t.csv", "1.5,2,x\n3.5,4,y\n1,2,z\n")
     frame = read_table(path, header=False).frame
@@ -208,6 +215,12 @@ def test_no_header(tmp_path):
         (b"a,b\n", "no rows"),
         (b"a,b,c\n1,2,3\n1,2\n", "line 3 of .* has 2 cells instead of 3: '1,2'"),
         (b"a,b,c\n1,2,3\n1,2,3,4\n", "4 cells instead of 3"),
+        (
+            b"A title\n\na,b,c\n1,2,3\n1,2,3\n",
+            "3 cells, but its first line has 1: delete the lines",
+        ),
+        (b'[{"a": 1, "b": 2}]', "is a JSON file: save the table as CSV"),
+        (b"\n<html><table></table></html>", "is an HTML or XML file"),
         (b"\x00\x01" * 500, "binary data"),
         (b"PK\x03\x04rest", "compressed and damaged"),
         (b"PAR1 and no more", "cannot read .* as parquet"),

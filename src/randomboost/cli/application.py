@@ -13,7 +13,9 @@ import typer
 
 from .. import __version__
 from . import options
-from .failures import OneLineErrors
+from .failures import FlagsWithoutTypes, OneLineErrors
+
+_HELP = {"help_option_names": ["--help", "-h"]}
 
 app = typer.Typer(
     cls=OneLineErrors,
@@ -23,7 +25,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
-    context_settings={"help_option_names": ["--help", "-h"]},
+    context_settings=_HELP,
 )
 
 
@@ -380,14 +382,19 @@ def info_command(
 @app.command("export")
 def export_command(
     model: options.ModelFile,
-    onnx: Annotated[str | None, typer.Option("--onnx", help="ONNX file to write.")] = None,
+    onnx: Annotated[
+        str | None, typer.Option("--onnx", metavar="FILE", help="ONNX file to write.")
+    ] = None,
     c: Annotated[
-        str | None, typer.Option("--c", help="C file to write, with a function predict.")
+        str | None,
+        typer.Option("--c", metavar="FILE", help="C file to write, with a function predict."),
     ] = None,
     js: Annotated[
         str | None,
         typer.Option(
-            "--js", help="JavaScript file to write; one that ends in .mjs is an ES module."
+            "--js",
+            metavar="FILE",
+            help="JavaScript file to write; one that ends in .mjs is an ES module.",
         ),
     ] = None,
     encoded: Annotated[
@@ -403,7 +410,7 @@ def export_command(
     """Export a model to ONNX, or to one C or JavaScript file without dependencies.
 
     The exported models take numbers, the one in JavaScript also categories; their inputs are
-    listed in order.
+    listed in order. One of the files may be '-', for standard output.
 
     Example: randomboost export flowers.rboost --onnx flowers.onnx --c flowers.c --js flowers.js
     """
@@ -476,4 +483,13 @@ def paper_command(ctx: typer.Context) -> None:
     """Repeat the experiments of the paper (see randomboost paper --help)."""
     from ..paper.commands import app as paper
 
-    paper(ctx.args, prog_name="randomboost paper")
+    program = typer.Typer(
+        cls=FlagsWithoutTypes,
+        help=paper.info.help,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings=_HELP,
+    )
+    program.add_typer(paper)
+    program(ctx.args, prog_name="randomboost paper")

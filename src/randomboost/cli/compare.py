@@ -22,6 +22,7 @@ from ..runtime.units import format_bytes, format_seconds
 from .console import Terminal, plain_table
 from .data import TrainingTable
 from .options import DONE, FAILED, INTERRUPTED
+from .outputs import check_writable
 
 _TEST = (
     "corrected resampled t-test over the folds against the model with the lowest error, with "
@@ -104,8 +105,9 @@ class ComparisonRun:
     def run(self, report: str | None) -> int:
         """Measure all models, print the results and write the report; return the exit code."""
         contest, terminal = self.contest, self.terminal
-        if report is not None and not Path(report).parent.is_dir():
-            Path(report).parent.mkdir(parents=True)
+        if report is not None:
+            Path(report).parent.mkdir(parents=True, exist_ok=True)
+            check_writable(report)
         self.data.present(terminal)
         terminal.message(
             f"{len(contest.entrants)} models without tuning, each in a process of its own, on "

@@ -195,14 +195,24 @@ def read_training_table(
 
 
 def _odd_classes(labels: Any) -> list[str]:
-    """Return the remark on classes such as "unknown"."""
+    """Return remarks on classes such as "unknown", and on those that differ only in case."""
     counts = labels.value_counts()
     words = {word: count for word, count in counts.items() if means_no_value(word)}
-    return [
+    remarks = [
         f"the target has the class {word!r} ({count} rows): leave these cells empty if they mean a "
         "missing value"
         for word, count in words.items()
     ]
+    spellings: dict[str, list[str]] = {}
+    for word in counts.index:
+        spellings.setdefault(word.casefold(), []).append(word)
+    alike = [" and ".join(map(repr, each)) for each in spellings.values() if len(each) > 1]
+    if alike:
+        remarks.append(
+            f"classes that differ only in upper and lower case: {first_names(alike)}; write them "
+            "alike if they are the same"
+        )
+    return remarks
 
 
 def save_decisions(path: str, table: TrainingTable) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,10 @@ from ..reading import DataError
 from ..runtime.units import format_bytes
 from ..runtime.writing import whole_file
 from .console import Terminal, first_names, plain_table
+from .outputs import check_writable
 from .saved import SavedModel
+
+_STDOUT = "-"
 
 
 def export(
@@ -34,7 +38,8 @@ def export(
     path : str
         The model file.
     onnx, c, js : str or None
-        The files to write; a JavaScript file that ends in ``.mjs`` is an ES module.
+        The files to write, one of them '-' for standard output; a JavaScript file that ends in
+        ``.mjs`` is an ES module.
     encoded : bool
         Whether the models in ONNX and C take categories as numbers; the one in JavaScript takes
         the categories themselves.
@@ -48,34 +53,45 @@ def export(
             f"the model has categorical columns ({first_names(categorical)}) and a model in ONNX "
             "or C takes only numbers: pass --encoded, which lists the number of each category"
         )
-    classifier = classifier_of(saved.model)
-    written = {}
-    if onnx is not None:
-        from ..export.onnx import to_onnx
-
-        content = to_onnx(classifier, encoded=encoded).SerializeToString()
-        with whole_file(onnx) as draft:
+    files = {"onnx": onnx, "c": c, "js": js}
+    written = {kind: file for kind, file in files.items() if file is not None}
+    if list(written.values()).count(_STDOUT) > 1 or (
+        terminal.as_json and _STDOUT in files.values()
+    ):
+        raise DataError("only one thing can be written to standard output: pass files for the rest")
+    for file in written.values():
+        if file != _STDOUT:
+            check_writable(file)
+    for kind, file in written.items():
+        content = _content(kind, saved.model, encoded=encoded, module=file.endswith(".mjs"))
+        if file == _STDOUT:
+            sys.stdout.buffer.write(content)
+            sys.stdout.buffer.flush()
+            continue
+        with whole_file(file) as draft:
             draft.write_bytes(content)
-        written["onnx"] = onnx
-    if c is not None:
-        from ..export.c_source import to_c
-
-        text = to_c(classifier, encoded=encoded)
-        with whole_file(c) as draft:
-            draft.write_text(text, encoding="utf-8")
-        written["c"] = c
-    if js is not None:
-        from ..export.javascript import to_js
-
-        text = to_js(saved.model, module=js.endswith(".mjs"))
-        with whole_file(js) as draft:
-            draft.write_text(text, encoding="utf-8")
-        written["js"] = js
     terminal.show(_table(inputs))
     for file in written.values():
-        terminal.message(f"{file}: {format_bytes(Path(file).stat().st_size)}")
+        if file != _STDOUT:
+            terminal.message(f"{file}: {format_bytes(Path(file).stat().st_size)}")
     if terminal.as_json:
         terminal.result({**written, "inputs": inputs})
+
+
+def _content(kind: str, model: Any, *, encoded: bool, module: bool) -> bytes:
+    """Return what a file holds: a model as ONNX, C or JavaScript."""
+    if kind == "onnx":
+        from ..export.onnx import to_onnx
+
+        serialized: bytes = to_onnx(classifier_of(model), encoded=encoded).SerializeToString()
+        return serialized
+    if kind == "c":
+        from ..export.c_source import to_c
+
+        return to_c(classifier_of(model), encoded=encoded).encode()
+    from ..export.javascript import to_js
+
+    return to_js(model, module=module).encode()
 
 
 def _columns(saved: SavedModel) -> list[dict[str, Any]]:

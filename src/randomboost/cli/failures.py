@@ -16,8 +16,8 @@ from . import options
 _EXPECTED = (ValueError, OSError, ImportError, MemoryError, LookupError)
 
 
-class OneLineErrors(TyperGroup):
-    """A group of commands that reports an error in one line and ends with an exit code."""
+class FlagsWithoutTypes(TyperGroup):
+    """A group of commands whose help texts show flags without a type."""
 
     def get_params(self, ctx: Any) -> Any:
         """Return the options of the program itself."""
@@ -29,6 +29,10 @@ class OneLineErrors(TyperGroup):
         if command is not None:
             _without_types_of_flags(command.get_params(ctx))
         return command
+
+
+class OneLineErrors(FlagsWithoutTypes):
+    """A group of commands that reports an error in one line and ends with an exit code."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
@@ -61,7 +65,6 @@ class OneLineErrors(TyperGroup):
 
 
 def _without_types_of_flags(params: Any) -> Any:
-    """Show flags without a type in help texts."""
     for param in params:
         if getattr(param, "is_flag", False) and param.metavar is None:
             param.metavar = ""

@@ -14,6 +14,8 @@ def check_writable(path: str | Path) -> None:
     path : str or Path
         The file.
     """
+    if str(path) == "-":
+        raise ValueError("'-' is standard output only for --out: pass the name of a file here")
     path = Path(path)
     if path.is_dir():
         raise ValueError(f"{path} is a folder: pass a file")

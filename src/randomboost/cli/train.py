@@ -208,7 +208,7 @@ class TrainingRun:
                 "errors": errors.tolist(),
             }
             spread = f" ± {100 * errors.std(ddof=1):.2f}" if len(found) > 1 else ""
-            self.terminal.message(
+            self._print_score(
                 f"cross-validation: error {100 * errors.mean():.2f}{spread} %, log loss "
                 f"{losses.mean():.4f}"
             )
@@ -265,7 +265,14 @@ class TrainingRun:
         else:
             self.terminal.message(f"{self._name} ({size}): {rounds}, {classifier.stopped_}")
         if scores is not None:
-            self.terminal.message(f"held out: {scores.summary()}")
+            self._print_score(f"held out: {scores.summary()}")
+
+    def _print_score(self, text: str) -> None:
+        """Print a result: on standard output, unless that gets the model or JSON."""
+        if self._is_file and not self.terminal.as_json:
+            self.terminal.result({}, text)
+        else:
+            self.terminal.message(text)
 
     def _write_report(self, model: Any, notes: dict[str, Any]) -> None:
         from ..report import write_training_report

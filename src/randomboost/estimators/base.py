@@ -355,7 +355,7 @@ class BaseBoostingClassifier(FittedClassifier):
         try:
             X_val = self._checked(X_val, inputs)
         except ValueError as error:
-            raise ValueError(f"X_val does not fit: {error}") from error
+            raise ValueError(f"X_val does not fit, pass columns as in X: {error}") from error
         y_val = np.asarray(y_val)
         if y_val.shape != (X_val.shape[0],):
             raise ValueError(

@@ -27,6 +27,7 @@ from ..preprocessing.frames import as_table
 from ..preprocessing.inputs import InputPreparation
 from ..preprocessing.labels import distinct_labels
 from ..runtime.parallel import ThreadTeam, resolve_threads
+from .input_errors import with_remedy
 from .notebook import fitted_html
 
 
@@ -111,12 +112,13 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
             "order": "C",
             "ensure_all_finite": self._finiteness(X),
         }
-        if read is None:
-            return validate_data(self, X, *y, reset=reset, **checks)
-        validate_data(self, X, *y, reset=reset, skip_check_array=True)  # names and their number
-        if y:
-            return check_X_y(read(), *y, estimator=self, **checks)
-        return check_array(read(), input_name="X", estimator=self, **checks)
+        with with_remedy(allows_missing=self._allows_missing):
+            if read is None:
+                return validate_data(self, X, *y, reset=reset, **checks)
+            validate_data(self, X, *y, reset=reset, skip_check_array=True)  # names, their number
+            if y:
+                return check_X_y(read(), *y, estimator=self, **checks)
+            return check_array(read(), input_name="X", estimator=self, **checks)
 
     def _checked(self, X: Any, inputs: InputPreparation) -> Any:
         """Return input as the numbers that the ensemble knows, before scaling."""
@@ -256,8 +258,8 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
         classes, the score of a class is that in `decision_function`: the difference to the other
         one's.
 
-        Only `RandomBoostClassifier` has it. ``shap.TreeExplainer`` knows the libraries that it
-        supports by name, so it takes no model of this package; use this method instead.
+        Only `RandomBoostClassifier` has it. ``shap.TreeExplainer`` takes only libraries that it
+        knows by name, and refuses the models of this package with a reference to this method.
 
         Parameters
         ----------

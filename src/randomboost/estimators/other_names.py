@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Collection, Iterable
+from difflib import get_close_matches
 from typing import Any
 
 _WORDS = {
@@ -65,7 +66,7 @@ def our_word(name: str, parameters: Collection[str]) -> str | None:
 
 
 def unknown_parameter(owner: str, names: Iterable[str], parameters: Collection[str]) -> str | None:
-    """Return the error message for names of other libraries among given ones.
+    """Return the error message for misspelt names, and for those of other libraries.
 
     Parameters
     ----------
@@ -83,6 +84,9 @@ def unknown_parameter(owner: str, names: Iterable[str], parameters: Collection[s
     """
     for name in names:
         remedy = our_word(name, parameters)
+        near = get_close_matches(name, parameters, n=1)
+        if remedy is None and near:
+            remedy = f"did you mean {near[0]} of the classifier?"
         if remedy is not None:
             return f"{owner} has no parameter {name!r}: {remedy}"
     return None

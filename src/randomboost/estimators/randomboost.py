@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..ensembles.landmark_scores import LandmarkScores
 from ..ensembles.landmark_trees import LandmarkTrees, apart
 from ..ensembles.sparse_trees import SparseTrees
+from ..explain.tree_explainer import NamesExplain
 from ..losses import LogisticLoss, Loss
 from ..projections.matrices import KINDS, split_kind
 from ..runtime.parallel import ThreadTeam
@@ -29,7 +30,7 @@ _FEW = 50  # samples below which no part is held out by default
 _ENOUGH = 1000  # samples that are held out, where that is no more than a fifth
 
 
-class RandomBoostClassifier(BaseBoostingClassifier):
+class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
     """Gradient boosting with one tree per round, whatever the number of classes.
 
     Ordinary gradient boosting grows k trees per round for k classes. Here a round grows a single
@@ -54,7 +55,7 @@ class RandomBoostClassifier(BaseBoostingClassifier):
         many.
     learning_rate : float or None, default=None
         Shrinkage: the factor of every tree; None for 0.14 with fewer than 10000 samples, else 0.09
-        to 0.2.
+        to 0.21.
     max_leaf_nodes : int or None, default=None
         Maximum number of leaves per tree; None chooses it by the numbers of samples and classes,
         from 12 to 1024.

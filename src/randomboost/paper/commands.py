@@ -23,28 +23,37 @@ app = typer.Typer(
 )
 _OUT = Path("paper-results")
 
-Name = Annotated[str, typer.Argument(help="Experiment, see `list`; or `all`.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Experiment, see `list`; or `all`.")]
 Repeats = Annotated[
-    int | None, typer.Option(min=1, help="Repeats; default: as many as in the paper.")
+    int | None,
+    typer.Option(metavar="NUMBER", min=1, help="Repeats; default: as many as in the paper."),
 ]
 Quick = Annotated[
     bool,
     typer.Option("--quick", help="A small version, on data of installed packages."),
 ]
 Only = Annotated[
-    list[str] | None, typer.Option(help="Set or method to restrict the run to; may be repeated.")
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Set or method to restrict the run to; may be repeated."),
 ]
-Jobs = Annotated[int, typer.Option(min=1, help="Fits side by side, each in its own process.")]
-Out = Annotated[Path, typer.Option(help="Folder of the results; finished fits are not repeated.")]
+Jobs = Annotated[
+    int, typer.Option(metavar="NUMBER", min=1, help="Fits side by side, each in its own process.")
+]
+Out = Annotated[
+    Path,
+    typer.Option(metavar="FOLDER", help="Folder of the results; finished fits are not repeated."),
+]
 Grid = Annotated[
     str,
     typer.Option(
+        metavar="NAME",
         help="How nu is chosen: `paper` (its grid, 5 folds of every training part) or `coarse` "
-        "(4 to 6 values, one split of the first training part; always with --quick)."
+        "(4 to 6 values, one split of the first training part; always with --quick).",
     ),
 ]
 Rounds = Annotated[
-    int | None, typer.Option(min=1, help="Rounds instead of the paper's, for tests.")
+    int | None,
+    typer.Option(metavar="NUMBER", min=1, help="Rounds instead of the paper's, for tests."),
 ]
 
 
@@ -78,16 +87,8 @@ def _options(
 
 
 @app.command("list")
-def list_experiments(out: Out = _OUT, quick: Quick = False) -> None:
-    """List the experiments, how much is done and what the rest costs.
-
-    Parameters
-    ----------
-    out : Path
-        Folder of the results.
-    quick : bool
-        List the small versions.
-    """
+def list_command(out: Out = _OUT, quick: Quick = False) -> None:
+    """List the experiments, how much is done and what the rest costs."""
     cores = os.cpu_count() or 1
     name = Column("experiment", no_wrap=True)
     table = Table(name, "what", "sets", "fits", "done", "left (one core)", "not available")
@@ -108,7 +109,7 @@ def list_experiments(out: Out = _OUT, quick: Quick = False) -> None:
 
 
 @app.command("run")
-def run_experiment(
+def run_command(
     name: Name,
     repeats: Repeats = None,
     quick: Quick = False,
@@ -121,25 +122,6 @@ def run_experiment(
     """Run or resume an experiment, and write its tables and figures.
 
     Every finished fit is saved at once: an interrupted run resumes where it stopped.
-
-    Parameters
-    ----------
-    name : str
-        Experiment, or ``all``.
-    repeats : int or None
-        Repeats; None for as many as in the paper.
-    quick : bool
-        A small version, on data of installed packages.
-    only : list of str or None
-        Sets and methods to restrict the run to.
-    jobs : int
-        Fits side by side.
-    out : Path
-        Folder of the results.
-    grid : {"paper", "coarse"}
-        How nu is chosen.
-    rounds : int or None
-        Rounds instead of the paper's.
     """
     console = Console()
     failed: dict[str, str] = {}
@@ -185,7 +167,7 @@ def _execute(each: Plan, seconds: float, console: Console) -> dict[str, str]:
 
 
 @app.command("show")
-def show(
+def show_command(
     name: Name,
     repeats: Repeats = None,
     quick: Quick = False,
@@ -194,25 +176,7 @@ def show(
     grid: Grid = "paper",
     rounds: Rounds = None,
 ) -> None:
-    """Write and print the tables of the finished fits, without running any.
-
-    Parameters
-    ----------
-    name : str
-        Experiment, or ``all``.
-    repeats : int or None
-        Repeats; None for as many as in the paper.
-    quick : bool
-        Show the small version.
-    only : list of str or None
-        Sets and methods to show.
-    out : Path
-        Folder of the results.
-    grid : {"paper", "coarse"}
-        How nu was chosen.
-    rounds : int or None
-        Rounds instead of the paper's.
-    """
+    """Write and print the tables of the finished fits, without running any."""
     for each in _plans(name, _options(out, repeats, quick, only, 1, grid, rounds)):
         if not each.finished():
             typer.echo(f"{each.experiment.name}: nothing is finished in {each.folder}")
@@ -223,22 +187,16 @@ def show(
 
 
 @app.command("archive")
-def write_archive(
-    folder: Annotated[Path, typer.Argument(help="Folder of results: one folder per experiment.")],
-    out: Annotated[Path, typer.Option("--out", help="The zip file to write.")],
-    add: Annotated[list[Path] | None, typer.Option(help="Further file; may be repeated.")] = None,
+def archive_command(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Folder of results: one folder per experiment.")
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The zip file to write.")],
+    add: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE", help="Further file; may be repeated.")
+    ] = None,
 ) -> None:
-    """Write an archive of results: runs, pages, environment, commit, seeds and checksums.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of results.
-    out : Path
-        The zip file.
-    add : list of Path or None
-        Further files.
-    """
+    """Write an archive of results: runs, pages, environment, commit, seeds and checksums."""
     try:
         names = archive.write(folder, out, add or ())
     except (OSError, ValueError) as error:

@@ -237,6 +237,8 @@ class _Candidate:
         if not n_known or cells.n_missing == len(self.values):
             return "empty"
         if n_distinct == 1 and n_known == len(self.values):
+            if self.values.nunique() > _ALL_DISTINCT * n_known:  # digits beyond those of a number
+                return "an identifier: nearly every row has its own value"
             return "constant"
         if n_known <= _FEW_ROWS:
             return None

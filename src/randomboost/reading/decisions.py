@@ -20,6 +20,7 @@ LEFT_OUT, TARGET = "left out", "target"
 _SETTINGS = ("column", "read_as", "decimal", "unit", "order", "missing_words")
 _FACTS = ("missing", "converted", "examples", "note")  # not read back
 _BETWEEN = " | "  # between words and between examples in one cell
+_LONGEST = 40  # characters of an example
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Decision:
             "missing_words": _BETWEEN.join(column.missing),
             "missing": self.n_missing,
             "converted": self.converted,
-            "examples": _BETWEEN.join(self.examples),
+            "examples": _BETWEEN.join(map(_shortened, self.examples)),
             "note": self.note,
         }
 
@@ -102,6 +103,10 @@ class Override:
         if kind in (DATE, DURATION) and self.order:
             found["order"] = self.order
         return found
+
+
+def _shortened(example: str) -> str:
+    return example if len(example) <= _LONGEST else example[: _LONGEST - 3] + "..."
 
 
 def features_of(decisions: list[Decision]) -> list[Column]:

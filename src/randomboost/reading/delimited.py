@@ -282,6 +282,11 @@ def _explained(source: Source, dialect: Dialect, error: Exception) -> DataError:
     """Return pyarrow's error with the file, the line and the remedy."""
     message = str(error).splitlines()[0]
     ragged = re.search(r"Expected (\d+) columns, got (\d+): ?(.*)", message)
+    if ragged and _has_lines_above(source, dialect):
+        return DataError(
+            f"most rows of {source.name} have {ragged[2]} cells, but its first line has "
+            f"{ragged[1]}: delete the lines above the column names, such as a title"
+        )
     if ragged:
         row = ragged[3] if len(ragged[3]) <= 60 else ragged[3][:57] + "..."
         lines = _broken_lines(source, dialect)
@@ -297,6 +302,13 @@ def _explained(source: Source, dialect: Dialect, error: Exception) -> DataError:
     return DataError(
         f"cannot read {source.name} as CSV: {message}; is a quotation mark not closed?"
     )
+
+
+def _has_lines_above(source: Source, dialect: Dialect) -> bool:
+    """Return whether few rows have as many cells as the first line: it is a title or a comment."""
+    rows = _sample_rows(_decoded(source)[1], dialect.separator)[1:]
+    agreeing = sum(len(row) == len(dialect.names) for row in rows)
+    return dialect.header and 2 * agreeing < len(rows)
 
 
 def _broken_lines(source: Source, dialect: Dialect) -> list[int]:

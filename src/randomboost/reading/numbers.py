@@ -1,4 +1,4 @@
-"""Numbers as spreadsheets write them: separators, currencies, units, percentages, parentheses.
+"""Numbers as spreadsheets write them: separators, currencies, units, percentages, signs.
 
 A column has one decimal sign, which is decided from all its cells: the one with which more of them
 are numbers.
@@ -36,7 +36,7 @@ def _pattern(decimal: str) -> re.Pattern[str]:
     return re.compile(
         rf"(?P<open>\()?\s*(?P<sign>[+{_MINUS}])?\s*(?P<before>{_CURRENCY})?\s*"
         rf"(?P<inner>[+{_MINUS}])?(?P<body>{whole}(?:{sign}\d*)?|{sign}\d+)"
-        rf"(?P<power>[eE][+-]?\d+)?\s*(?P<after>{_UNIT})?\s*(?P<close>\))?"
+        rf"(?P<power>[eE][+-]?\d+)?(?P<last>[{_MINUS}])?\s*(?P<after>{_UNIT})?\s*(?P<close>\))?"
     )
 
 
@@ -58,7 +58,7 @@ def _taken_apart(texts: Any, decimal: str) -> tuple[Parsed, Any]:
         found = pattern.fullmatch(texts[place])
         if not found or bool(found["open"]) != bool(found["close"]):
             continue
-        signs = [sign for sign in (found["sign"], found["inner"]) if sign]
+        signs = [found[each] for each in ("sign", "inner", "last") if found[each]]
         if len(signs) + bool(found["open"]) > 1:
             continue
         if found["before"] and _is_currency(found["after"]):
@@ -70,14 +70,21 @@ def _taken_apart(texts: Any, decimal: str) -> tuple[Parsed, Any]:
         value = float(body + (found["power"] or ""))
         negative = found["open"] or any(sign in _MINUS for sign in signs)
         parsed.put(place, -value if negative else value)
-        if found["open"]:
-            parsed.mark(place, "negative in parentheses")
-        if found["group"]:
-            parsed.mark(place, "thousands separators")
-        if decimal == "," and "," in found["body"]:
-            parsed.mark(place, "decimal comma")
+        for form in _forms(found, decimal):
+            parsed.mark(place, form)
         units[place] = " ".join(filter(None, (found["before"], found["after"])))
     return parsed, units
+
+
+def _forms(found: re.Match[str], decimal: str) -> list[str]:
+    """Return what is unusual in the notation of a number."""
+    forms = {
+        "negative in parentheses": found["open"],
+        "minus sign at the end": found["last"],
+        "thousands separators": found["group"],
+        "decimal comma": decimal == "," and "," in found["body"],
+    }
+    return [form for form, is_used in forms.items() if is_used]
 
 
 def plain_numbers(values: Any) -> tuple[Any, bool | None] | None:

@@ -88,8 +88,8 @@ def read_table(path: str, *, format: str | None = None, header: bool = True) -> 
         remarks: list[str] = []
         if source.format == "csv":
             dialect = delimited.find_dialect(source, header=header)
-            remarks = dialect.remarks
-            frame = _csv_table(source, dialect)
+            frame, repeated = _without_headers(_csv_table(source, dialect), dialect)
+            remarks = dialect.remarks + repeated
         elif source.format == "arff":
             frame = _read_arff(source)
         elif source.format == "libsvm":
@@ -152,6 +152,23 @@ def _csv_table(source: Source, dialect: delimited.Dialect) -> Any:
     schema = pa.schema([(name, pa.string()) for name in dialect.names])
     table = pa.Table.from_batches(delimited.read_rows(source, dialect), schema)
     return _to_pandas(table, source.name)
+
+
+def _without_headers(frame: Any, dialect: delimited.Dialect) -> tuple[Any, list[str]]:
+    """Return the table without rows that repeat the header, and the remark on them.
+
+    Files that were appended to each other have such rows.
+    """
+    if not dialect.header or not len(frame):
+        return frame, []
+    again = frame[frame.columns[0]].str.strip() == frame.columns[0]
+    if again.any():
+        some = frame[again].apply(lambda cells: cells.str.strip().fillna(cells.name))
+        again[again] = (some == list(frame.columns)).all(axis=1)  # columns may have no name
+    if not again.any():
+        return frame, []
+    rows = f"{again.sum()} rows repeat" if again.sum() > 1 else "1 row repeats"
+    return frame[~again].reset_index(drop=True), [f"{rows} the header: left out"]
 
 
 def _csv_rows(source: Source, header: bool) -> Rows:

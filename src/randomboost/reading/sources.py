@@ -39,7 +39,13 @@ _SUFFIXES = {
     ".svmlight": "libsvm",
 }
 _ZIP = b"PK\x03\x04"
-_OTHERS = {b"%PDF": "a PDF document", b"\xd0\xcf\x11\xe0": "an Excel workbook"}
+_OTHERS = {
+    b"%PDF": "a PDF document",
+    b"\xd0\xcf\x11\xe0": "an Excel workbook",
+    b"[{": "a JSON file",
+    b'{"': "a JSON file",
+    b"<": "an HTML or XML file",
+}
 
 
 class _Joined(io.RawIOBase):
@@ -188,7 +194,7 @@ def _find_format(path: str, beginning: bytes) -> str:
     if beginning.startswith((b"ARROW1", b"FEA1")):
         return "feather"
     for magic, what in _OTHERS.items():
-        if beginning.startswith(magic):
+        if beginning.lstrip().startswith(magic):
             raise DataError(f"{path} is {what}: save the table as CSV or Parquet first")
     suffixes = [suffix.lower() for suffix in Path(path).suffixes if path != STDIN]
     for suffix in reversed(suffixes):

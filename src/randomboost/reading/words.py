@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 
 # in columns of every kind, as they are written here
-MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "?", "#N/A")
+MISSING = (
+    "", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "?",
+    "#N/A", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!",  # of spreadsheets
+)  # fmt: skip
 # in columns of numbers, dates, durations and yes/no, in any case; in text they are categories
 _NO_VALUE = frozenset(
     ("-", "--", "---", "\u2013", "\u2014", ".", "..", "?", "??", "*", "n/a", "n.a.", "n.a", "na",
