@@ -38,7 +38,9 @@ def command(*arguments: str) -> None:
 def main(folder: Path, allowed: int, commands: list[list[str]]) -> None:
     small, model = str(folder / "small.parquet"), str(folder / "small.rboost")
     settings = ["--set", "n_jobs=1", "--set", "n_estimators=1", "--quiet"]
-    command("train", small, "-t", "y", "--out-of-core", "--test-size", "0.1", "-o", model, *settings)
+    command(
+        "train", small, "-t", "y", "--out-of-core", "--test-size", "0.1", "-o", model, *settings
+    )
     command("predict", model, small, "-o", str(folder / "small.csv"), "--quiet")
     limit = data_bytes() + allowed * 2**20
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))

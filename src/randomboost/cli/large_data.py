@@ -351,7 +351,8 @@ class _Facts:
         self._hash = hashlib.sha256()
         self._sorted = np.sort(looked_at)
         self._names = [column.name for column in columns]
-        self._numbers: list[Any] = []  # features of these rows
+        # features of these rows
+        self._numbers = np.empty((len(looked_at), len(columns) - len(self.levels)))
         self._texts: dict[str, list[Any]] = {name: [] for name in self.levels}
 
     def add(self, X: Any, rows: slice) -> None:
@@ -364,14 +365,14 @@ class _Facts:
         some = X.iloc[self._sorted[first:last] - rows.start]
         for name in self.levels:
             self._texts[name] += some[name].tolist()
-        self._numbers.append(some.drop(columns=list(self.levels)).to_numpy(np.float64))
+        self._numbers[first:last] = some.drop(columns=list(self.levels))
 
     def leaks(self, y: Any) -> list[Leak]:
         """Return the columns that predict the target by themselves, for labels of some rows."""
         import pandas as pd
 
         names = [name for name in self._names if name not in self.levels]
-        some = pd.DataFrame(np.concatenate(self._numbers), columns=names)
+        some = pd.DataFrame(self._numbers, columns=names)
         for name, cells in self._texts.items():
             some[name] = pd.Categorical(cells, sorted(self.levels[name]))
         order = np.searchsorted(self._sorted, self.looked_at)

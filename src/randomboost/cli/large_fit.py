@@ -53,11 +53,11 @@ def _client(n_threads: int) -> Iterator[Any]:
         logger.setLevel(before)
 
 
-def _labels(files: FeatureFiless, classes: Any, part: int) -> Any:
+def _labels(files: FeatureFiles, classes: Any, part: int) -> Any:
     return classes[files.codes(part)]
 
 
-def _collections(files: FeatureFiless, classes: Any) -> tuple[Any, Any]:
+def _collections(files: FeatureFiles, classes: Any) -> tuple[Any, Any]:
     """Return features and labels as Dask collections."""
     import dask
     import dask.array as da

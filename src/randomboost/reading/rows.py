@@ -18,7 +18,7 @@ LIBSVM_TARGET = "target"
 _SAMPLES = "sklearn:"
 _SAMPLE_NAMES = ("breast_cancer", "digits", "iris", "wine")
 _CELLS = 1_000_000  # cells in memory at a time while a file is streamed
-_BUFFER = 1 << 16  # bytes of a column that are read at a time
+_BUFFER = 1 << 14  # bytes of a column that are read at a time
 _LIBSVM_LINES = 20_000
 _MOST_CELLS = 400_000_000  # of a LIBSVM file as a dense table
 
