@@ -211,8 +211,8 @@ def test_files_of_a_killed_run_are_removed(folder, tmp_path):
 
 # ---- within a limit -----------------------------------------------------------------------------
 
-ALLOWED = 98  # MiB
-ROWS, COLUMNS, GROUPS = 2500, 200, 78
+ALLOWED = 114  # MiB
+ROWS, COLUMNS, GROUPS = 2500, 300, 60
 
 
 def write_numbers(path, n_groups):

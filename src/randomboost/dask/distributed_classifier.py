@@ -175,10 +175,9 @@ class DaskRandomBoostClassifier(RandomBoostClassifier):
             partial(source.pieces, client, tables, factors, division),
             lambda n_threads: (tables, n_threads, folder),
             n_shards,
+            (lambda: None) if folder is None else partial(remove_rows, folder),
         )
         del kept
-        if folder is not None:
-            remove_rows(folder)
         return group, tables, factors
 
     def _read_all(
