@@ -207,6 +207,7 @@ def test_pieces_of_any_size_and_any_format_give_the_same(name, files_of, tmp_pat
     table = pd.read_csv(files_of / "test.csv")
     table.sample(frac=1, axis=1, random_state=0).to_parquet(tmp_path / "t.parquet")
     monkeypatch.setattr("randomboost.reading.rows._CELLS", 40)
+    monkeypatch.setattr("randomboost.cli.predict._PROBABILITIES", 10)
     result = run("predict", model, tmp_path / "t.parquet", "--proba", "--copy", "id")
     assert result.stdout == whole
 

@@ -86,3 +86,56 @@ def test_a_lost_scheduler_is_a_clear_error(new_cluster, new_client, task, monkey
         model = DaskRandomBoostClassifier(**SMALL, client=client)
         with pytest.raises(RuntimeError, match="scheduler was lost"):
             model.fit(*(divided(each, 6) for each in task))
+
+
+def test_a_late_worker_takes_over(workers, client, cluster, saved, task, monkeypatch):
+    """The only worker is killed after another one has joined."""
+    workers(1)
+    local = RandomBoostClassifier(**SMALL).fit(*task)
+    made = killing(monkeypatch, client, {"begin_round": 3})
+    rounds = []
+
+    def grow(_):
+        if not rounds:
+            cluster.scale(2)
+            client.wait_for_workers(2, timeout=60)
+        rounds.append(1)
+
+    fitted = DaskRandomBoostClassifier(**SMALL)
+    fitted.fit(*(divided(each, 3) for each in task), on_round=grow)
+    assert made.count("begin_round") >= 3
+    assert saved(fitted) == saved(local)
+
+
+def test_a_restart_of_all_workers_costs_time_only(workers, client, saved, task):
+    workers(2)
+    local = RandomBoostClassifier(**SMALL).fit(*task)
+    rounds = []
+
+    def restart(_):
+        rounds.append(1)
+        if len(rounds) == 2:
+            client.restart(timeout=60)
+
+    fitted = DaskRandomBoostClassifier(**SMALL)
+    fitted.fit(*(divided(each, 3) for each in task), on_round=restart)
+    assert saved(fitted) == saved(local)
+
+
+def test_workers_that_are_lost_again_and_again_end_the_fit(workers, client, task, monkeypatch):
+    """As where the data is too large for their memory."""
+    workers(2)
+    puts = []
+
+    class Lost:
+        status = "lost"
+
+    def put(self, shards):
+        puts.append(shards)
+        return [(Lost(), "tcp://nowhere") for _ in shards]
+
+    monkeypatch.setattr(group.Group, "_put", put)
+    model = DaskRandomBoostClassifier(**SMALL)
+    with pytest.raises(RuntimeError, match="enough memory"):
+        model.fit(*(divided(each, 3) for each in task))
+    assert 1 < len(puts) < 20

@@ -132,3 +132,52 @@ def test_a_file_of_three_times_the_memory(tmp_path):
     right = local.score(large.drop(columns="y"), large["y"])
     assert found.stdout.split()[-1] == f"{right:.3f}"
     assert "MemoryError" in run("0").stderr  # the limit is one
+
+
+def test_ctrl_c_leaves_no_files(workers, task, tmp_path, monkeypatch):
+    """At the beginning, while partitions are divided, and after some rounds."""
+    from randomboost.dask import group
+    from randomboost.estimators.base import FitInterruptedWarning
+
+    workers(2)
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    model = DaskRandomBoostClassifier(**SMALL, out_of_core=str(tmp_path))
+    parts = [divided(each, 5) for each in task]
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(group.Group, "_wait_for", interrupt)
+        model.fit(*parts)
+    assert not list(tmp_path.iterdir())
+    with pytest.warns(FitInterruptedWarning):
+        model.fit(*parts, on_round=interrupt)
+    assert model.n_estimators_ == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_rows_of_lost_shards_are_removed(workers, client, task, tmp_path, monkeypatch):
+    import signal
+
+    workers(2)
+    pids, left = client.run(os.getpid), []
+
+    def kill(_):
+        if pids:
+            os.kill(pids.popitem()[1], signal.SIGKILL)
+        left.extend(tmp_path.rglob("*.rows"))
+
+    model = DaskRandomBoostClassifier(**SMALL | {"n_estimators": 6}, out_of_core=str(tmp_path))
+    pids = dict(list(pids.items())[:1])
+    model.fit(*(divided(each, 5) for each in task), on_round=kill)
+    assert not left
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_is_a_clear_error(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
+    with pytest.raises(OSError, match=r"out_of_core: a file of .* GB.*make room"):
+        storage.Storage(str(tmp_path)).empty((10, 10), np.float64)

@@ -191,3 +191,29 @@ def test_fits_side_by_side(workers, saved, task):
     with ThreadPoolExecutor(2) as pool:
         fitted = list(pool.map(fit, (1, 2)))
     assert [saved(each) for each in fitted] == [saved(each) for each in alone]
+
+
+def test_partitions_of_one_class(workers, saved, task):
+    """The last partition has a class that no other one has."""
+    workers(3)
+    X, y, _ = task
+    y = np.where(np.arange(len(y)) == 17, 9, y)
+    order = np.argsort(y, kind="stable")
+    X, y = X[order], y[order]
+    sizes = tuple(np.unique(y, return_counts=True)[1].tolist())
+    parts = da.from_array(X, chunks=(sizes, (X.shape[1],))), da.from_array(y, chunks=(sizes,))
+    fitted = DaskRandomBoostClassifier(**SMALL).fit(*parts)
+    assert saved(fitted) == saved(RandomBoostClassifier(**SMALL).fit(X, y))
+
+
+def test_warm_start_with_categories(workers, saved):
+    workers(2)
+    X, y = table()
+    parts = [dd.from_pandas(each, npartitions=4) for each in (X, y)]
+    local = RandomBoostClassifier(**SMALL, warm_start=True).fit(X, y)
+    fitted = DaskRandomBoostClassifier(**SMALL, warm_start=True).take_over(local)
+    local.set_params(n_estimators=6).fit(X, y)
+    assert saved(fitted.set_params(n_estimators=6).fit(*parts)) == saved(local)
+    other = X.assign(town=X["town"].where(X["town"] != "t3", "elsewhere"))
+    with pytest.raises(ValueError, match="set it to False to start again"):
+        fitted.set_params(n_estimators=8).fit(dd.from_pandas(other, npartitions=4), parts[1])

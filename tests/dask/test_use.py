@@ -114,6 +114,11 @@ def wrong(X, y, weight):
         "one class": ((divided(X, 3), divided(0 * y, 3)), ValueError, "one class only"),
         "one dimension": ((divided(y, 3), divided(y, 3)), ValueError, "two dimensions"),
         "infinite": ((divided(X / 0.0, 3), divided(y, 3)), ValueError, "infinity"),
+        "missing labels": (
+            (frame, dd.from_pandas(pd.Series(y, dtype="Int64").where(y > 0), npartitions=3)),
+            ValueError,
+            "y has missing labels",
+        ),
         "text and numbers": ((other, few.rechunk(4)), ValueError, "give it one type"),
     }
 

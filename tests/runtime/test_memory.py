@@ -1,5 +1,6 @@
 """Memory: what may be taken, and fits that take little."""
 
+import subprocess
 import sys
 from dataclasses import replace
 
@@ -86,21 +87,51 @@ def test_memory_budget(monkeypatch):
 def test_a_container_may_take_what_it_has_not_taken(container):
     (container / "memory.max").write_text("5000000\n")
     (container / "memory.current").write_text("1000000\n")
-    assert memory._container_memory() == 4_000_000
     assert available_memory() == 4_000_000
     (container / "memory.current").write_text("6000000\n")
     assert available_memory() == 0
 
 
+def test_cached_files_are_free_memory_of_a_container(container):
+    (container / "memory.max").write_text("5000000\n")
+    (container / "memory.current").write_text("4900000\n")
+    (container / "memory.stat").write_text("anon 900000\ninactive_file 3000000\n")
+    assert available_memory() == 3_100_000
+
+
+def test_the_groups_around_a_group_count(container, monkeypatch):
+    inner = container / "system" / "job"
+    inner.mkdir(parents=True)
+    (container / "cgroup").write_text("1:cpu:/other\n0::/system/job\n")
+    monkeypatch.setattr(memory, "_PROCESS", container)
+    for folder, limit in ((inner, "7000000"), (inner.parent, "3000000"), (container, "max")):
+        (folder / "memory.max").write_text(limit)
+        (folder / "memory.current").write_text("1000000")
+    assert available_memory() == 2_000_000
+
+
+@pytest.mark.parametrize("kind", ["RLIMIT_AS", "RLIMIT_DATA"])
+def test_limits_of_the_process_count(kind):
+    pytest.importorskip("resource")
+    code = (
+        "import resource\n"
+        "from randomboost.runtime.memory import available_memory\n"
+        f"resource.setrlimit(resource.{kind}, (2**31, 2**31))\n"
+        "print(available_memory())\n"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert 2**28 < int(found.stdout) < 2**31
+
+
 def test_a_container_without_a_limit(container):
-    assert memory._container_memory() is None
+    before = available_memory()
     (container / "memory.max").write_text("max\n")
     (container / "memory.current").write_text("1000\n")
-    assert memory._container_memory() is None
-    free = available_memory()
-    assert free is None or free > 2**20
-    (container / "memory.max").write_text("rubbish\n")
-    assert memory._container_memory() is None
+    for limit in ("max\n", "rubbish\n"):
+        (container / "memory.max").write_text(limit)
+        free = available_memory()
+        assert (free is None) == (before is None)
+        assert free is None or free > 2**20
 
 
 # ---- fits ---------------------------------------------------------------------------------------

@@ -109,6 +109,15 @@ def train_command(
         bool, typer.Option("--resume", help="Continue from the checkpoint of an interrupted run.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing model file.")] = False,
+    out_of_core: Annotated[
+        bool | None,
+        typer.Option(
+            "--out-of-core/--in-memory",
+            help="Keep the data of a Parquet or CSV file on disk during the fit; the model is the "
+            "same.",
+            show_default="out of core if the file does not fit in memory",
+        ),
+    ] = None,
     format: options.Format = None,
     no_header: options.NoHeader = False,
     keep: options.Keep = [],  # noqa: B006
@@ -139,7 +148,8 @@ def train_command(
     Example: randomboost train flowers.csv --target species --test-size 0.2 --out flowers.rboost
     """
     from .console import make_terminal
-    from .data import read_training_table, show_decisions
+    from .data import show_decisions
+    from .large_data import read_columns
     from .train import TrainingRun
 
     options.check_format(format)
@@ -159,7 +169,8 @@ def train_command(
         "columns_file": columns_file,
     }
     if columns:
-        show_decisions(terminal, read_training_table(data, target, **reading), save_columns)
+        table = read_columns(data, target, out_of_core=out_of_core, **reading)
+        show_decisions(terminal, table, save_columns)
         return
     run = TrainingRun(
         terminal,
@@ -173,9 +184,14 @@ def train_command(
         checkpoint_every=checkpoint_every,
         resume=resume,
         force=force,
+        out_of_core=out_of_core,
     )
-    run.read(data, target, save_columns, **reading)
-    raise typer.Exit(run.run())
+    try:
+        run.read(data, target, save_columns, **reading)
+        code = run.run()
+    finally:
+        run.close()
+    raise typer.Exit(code)
 
 
 def _check_standard_output(*, as_json: bool, resume: bool) -> None:

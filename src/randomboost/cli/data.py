@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import hashlib
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from rich.table import Table
@@ -12,9 +13,10 @@ from rich.table import Table
 from ..reading import (
     Column,
     Decision,
+    Leak,
     LeftOut,
     choose_columns,
-    class_labels,
+    class_codes,
     decisions_text,
     feature_table,
     features_of,
@@ -69,6 +71,30 @@ class TrainingTable:
     remarks: list[str]
 
     @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.y)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(np.unique(self.y))
+
+    def gaps(self) -> Any:
+        """Return the number of missing values of every feature."""
+        return self.X.isna().to_numpy().sum(axis=0)
+
+    def n_levels(self, name: str) -> int:
+        """Return the number of categories of a feature."""
+        return self.X[name].nunique()
+
+    def digest(self) -> str:
+        """Return a digest of features and labels."""
+        found = hashlib.sha256(row_digests(self.X))
+        found.update("\0".join(map(str, self.y)).encode())
+        return found.hexdigest()
+
+    @property
     def columns(self) -> list[Column]:
         """The features."""
         return features_of(self.decisions)
@@ -80,7 +106,7 @@ class TrainingTable:
 
     def present(self, terminal: Terminal) -> None:
         """Print the number of rows, the use of the columns, and the remarks."""
-        terminal.message(f"{self.name}: {len(self.y)} rows")
+        terminal.message(f"{self.name}: {self.n_rows} rows")
         terminal.show(self._overview())
         for remark in self.remarks:
             terminal.message(remark)
@@ -90,7 +116,6 @@ class TrainingTable:
         return [f"Column {column.name} is left out: {column.reason}." for column in self.left_out]
 
     def _overview(self) -> Table:
-        n_classes = len(np.unique(self.y))
         table = plain_table("use", "columns", "names")
         table.columns[2].justify = "left"
         for kind in KINDS:
@@ -100,18 +125,157 @@ class TrainingTable:
         for reason in dict.fromkeys(column.reason for column in self.left_out):
             names = [column.name for column in self.left_out if column.reason == reason]
             table.add_row("left out", str(len(names)), f"{first_names(names)} ({reason})")
-        gaps = self.X.isna().to_numpy().sum(axis=0)
+        gaps = self.gaps()
         if gaps.any():
-            names = [str(name) for name, gap in zip(self.X.columns, gaps, strict=True) if gap]
+            names = [each.name for each, gap in zip(self.columns, gaps, strict=True) if gap]
             cells = f"{first_names(names)} ({gaps.sum()} cells)"
             table.add_row("missing values", str(len(names)), cells)
-        table.add_row("target", "1", f"{self.target} ({n_classes} classes)")
+        table.add_row("target", "1", f"{self.target} ({self.n_classes} classes)")
         return table
 
     def _named(self, kind: str, names: list[str]) -> str:
         if kind != "category":
             return first_names(names)
-        return first_names([f"{name} ({self.X[name].nunique()})" for name in names])
+        return first_names([f"{name} ({self.n_levels(name)})" for name in names])
+
+
+def row_digests(X: Any) -> bytes:
+    """Return digests of rows, which do not depend on other rows.
+
+    Parameters
+    ----------
+    X : DataFrame
+        Features.
+
+    Returns
+    -------
+    bytes
+        Eight for every row.
+    """
+    import pandas as pd
+
+    return pd.util.hash_pandas_object(X, index=False).to_numpy().tobytes()
+
+
+class ColumnPlan(NamedTuple):
+    """What is decided about the columns of a table before its features are read.
+
+    Parameters
+    ----------
+    target : Decision
+        The target.
+    place : int
+        Its place among the columns.
+    decisions : list of Decision
+        The other columns.
+    known : ndarray of bool
+        The rows that have a target.
+    classes, codes : ndarray
+        The classes, and that of every row that has one.
+    remarks : list of str
+        Remarks on how the data was read.
+    """
+
+    target: Decision
+    place: int
+    decisions: list[Decision]
+    known: Any
+    classes: Any
+    codes: Any
+    remarks: list[str]
+
+    def finished(self, leaks: Iterable[Leak]) -> tuple[list[Decision], list[str]]:
+        """Return the decisions about all columns, and all remarks.
+
+        Parameters
+        ----------
+        leaks : iterable of Leak
+            Columns that predict the target by themselves.
+
+        Returns
+        -------
+        tuple of (list of Decision, list of str)
+            Decisions and remarks.
+        """
+        notes = {leak.name: leak.note for leak in leaks}
+        found = [
+            one.with_note(notes[one.name]) if one.name in notes else one for one in self.decisions
+        ]
+        remarks = [*self.remarks, *_column_remarks(found)]
+        found.insert(self.place, self.target)
+        return found, remarks
+
+
+def plan_columns(
+    frame: Any,
+    source: str,
+    remarks: list[str],
+    target: str | None,
+    *,
+    keep: Collection[str] = (),
+    drop: Collection[str] = (),
+    categories: Collection[str] = (),
+    columns_file: str | None = None,
+) -> ColumnPlan:
+    """Find the target and choose the features.
+
+    Parameters
+    ----------
+    frame : DataFrame or StoredTable
+        The table.
+    source : str
+        Its name.
+    remarks : list of str
+        Remarks on how it was read.
+    target : str or None
+        Name or number of the target column.
+    keep, drop, categories : collection of str
+        See `randomboost.reading.choose_columns`.
+    columns_file : str or None
+        File with decisions about columns.
+
+    Returns
+    -------
+    ColumnPlan
+        What was decided.
+    """
+    overrides = {} if columns_file is None else read_overrides(columns_file)
+    targets = [name for name, each in overrides.items() if each.read_as == TARGET]
+    if target is None and len(targets) == 1:
+        target = targets[0]
+    name = find_target(list(frame.columns), target)
+    if any(other != name for other in targets):
+        raise ValueError(f"{columns_file} has a target other than {name!r}: correct its read_as")
+    overrides.pop(name, None)
+    if len(frame.columns) == 1:
+        raise ValueError(f"{source} has no column but the target {name!r}: nothing to learn from")
+    # before rows without a target are removed: numbers of rows would not look like it without them
+    decisions = choose_columns(
+        frame.drop(columns=name),
+        keep=keep,
+        drop=drop,
+        categories=categories,
+        overrides=overrides,
+    )
+    cells = frame[name]
+    labels = label_strings(cells)
+    known = labels.notna().to_numpy()
+    if not known.any():
+        raise ValueError(
+            f"the target {name!r} is missing in every row: pass another column with --target"
+        )
+    remarks = list(remarks)
+    if not known.all():
+        remarks.append(without_target((~known).sum()))
+    classes, codes = class_codes(cells[known])
+    labels = labels[known]
+    remarks += _odd_classes(labels)
+    examples = tuple(str(label) for label in labels.unique()[:3])
+    of_target = Decision(
+        name, TARGET, None, int((~known).sum()), "", examples, f"{len(classes)} classes"
+    )
+    place = list(frame.columns).index(name)
+    return ColumnPlan(of_target, place, decisions, known, classes, codes, remarks)
 
 
 def read_training_table(
@@ -120,10 +284,7 @@ def read_training_table(
     *,
     format: str | None = None,
     header: bool = True,
-    keep: Collection[str] = (),
-    drop: Collection[str] = (),
-    categories: Collection[str] = (),
-    columns_file: str | None = None,
+    **choices: Any,
 ) -> TrainingTable:
     """Read a table and choose its features.
 
@@ -137,61 +298,22 @@ def read_training_table(
         Format of the file.
     header : bool
         Whether the first row of a CSV file has the names.
-    keep, drop, categories : collection of str
-        See `randomboost.reading.choose_columns`.
-    columns_file : str or None
-        File with decisions about columns.
+    **choices : object
+        Further parameters of `plan_columns`.
 
     Returns
     -------
     TrainingTable
         The data.
     """
-    overrides = {} if columns_file is None else read_overrides(columns_file)
-    targets = [name for name, each in overrides.items() if each.read_as == TARGET]
-    if target is None and len(targets) == 1:
-        target = targets[0]
     table = read_table(path, format=format, header=header)
+    plan = plan_columns(table.frame, table.name, table.remarks, target, **choices)
     frame = table.frame
-    name = find_target(list(frame.columns), target)
-    if any(other != name for other in targets):
-        raise ValueError(f"{columns_file} has a target other than {name!r}: correct its read_as")
-    overrides.pop(name, None)
-    if len(frame.columns) == 1:
-        raise ValueError(
-            f"{table.name} has no column but the target {name!r}: nothing to learn from"
-        )
-    labels = label_strings(frame[name])
-    # before rows without a target are removed: numbers of rows would not look like it without them
-    decisions = choose_columns(
-        frame.drop(columns=name),
-        keep=keep,
-        drop=drop,
-        categories=categories,
-        overrides=overrides,
-    )
-    known = labels.notna()
-    remarks = list(table.remarks)
-    if not known.any():
-        raise ValueError(
-            f"the target {name!r} is missing in every row: pass another column with --target"
-        )
-    if not known.all():
-        remarks.append(without_target((~known).sum()))
-        frame = frame[known].reset_index(drop=True)
-    y = class_labels(frame[name])
-    remarks += _odd_classes(labels[known])
-    X = feature_table(frame, features_of(decisions))
-    notes = {leak.name: leak.note for leak in find_leaks(X, y)}
-    decisions = [one.with_note(notes[one.name]) if one.name in notes else one for one in decisions]
-    examples = tuple(str(label) for label in labels[known].unique()[:3])
-    of_target = Decision(
-        name, TARGET, None, int((~known).sum()), "", examples, f"{len(np.unique(y))} classes"
-    )
-    remarks += _column_remarks(decisions)
-    place = list(table.frame.columns).index(name)
-    decisions.insert(place, of_target)
-    return TrainingTable(X, y, table.name, name, decisions, remarks)
+    if not plan.known.all():
+        frame = frame[plan.known].reset_index(drop=True)
+    X, y = feature_table(frame, features_of(plan.decisions)), plan.classes[plan.codes]
+    decisions, remarks = plan.finished(find_leaks(X, y))
+    return TrainingTable(X, y, table.name, plan.target.name, decisions, remarks)
 
 
 def _odd_classes(labels: Any) -> list[str]:

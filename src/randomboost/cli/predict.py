@@ -22,6 +22,7 @@ from .outputs import check_writable
 from .saved import SavedModel, unused_columns
 
 _PROBABILITY = "probability_"
+_PROBABILITIES = 2_000_000  # in memory at a time
 
 
 def predict(
@@ -65,7 +66,8 @@ def predict(
         if proba:
             names += [f"{_PROBABILITY}{label}" for label in saved.classes]
         with _open_output(out, names, lines=terminal.as_json) as output:
-            for frame, features in saved.chunks(rows, columns, copy):
+            most = max(1, _PROBABILITIES // len(saved.classes)) if proba else None
+            for frame, features in _pieces(saved.chunks(rows, columns, copy), most):
                 labels = saved.model.predict(features)
                 parts = [label_strings(frame[name]) for name in copy]
                 parts.append(labels)
@@ -93,6 +95,15 @@ def predict(
                 "seconds": seconds,
             }
         )
+
+
+def _pieces(chunks: Iterator[tuple[Any, Any]], most: int | None) -> Iterator[tuple[Any, Any]]:
+    """Yield chunks of at most so many rows."""
+    for frame, features in chunks:
+        step = most or len(frame)
+        for first in range(0, len(frame), step):
+            rows = slice(first, first + step)
+            yield frame.iloc[rows], features[rows]
 
 
 def _check_output(out: str | None, *inputs: str) -> None:

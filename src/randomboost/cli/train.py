@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 import sys
 import time
@@ -23,11 +22,15 @@ from ..runtime.units import format_bytes, format_seconds
 from .console import Terminal
 from .data import TrainingTable, read_training_table, save_decisions
 from .fitting import Checkpoint, fit
+from .large_data import LargeTable, lack_of_memory, large_folder, read_large_table
+from .large_fit import fit_large, need_dask, score_large
 from .models import make_model
 from .options import DONE, INTERRUPTED
 from .outputs import check_writable
 
 _REPORT_SHARE = 0.2  # fraction of the rows that is held out for a report without --test-size
+
+_LARGE = "randomboost"  # the model that can be trained out of core
 
 
 class TrainingRun:
@@ -55,6 +58,8 @@ class TrainingRun:
         Seconds between checkpoints.
     resume, force : bool
         Continue from a checkpoint; replace the model file.
+    out_of_core : bool or None
+        Whether to keep the data on disk; None to do so if it does not fit in memory.
     """
 
     data: TrainingTable
@@ -75,8 +80,11 @@ class TrainingRun:
         checkpoint_every: float,
         resume: bool,
         force: bool,
+        out_of_core: bool | None = None,
     ) -> None:
         self.terminal = terminal
+        self._out_of_core = out_of_core
+        self._large: TemporaryDirectory[str] | None = None
         self.out, self._name = Path(out), out
         if out == "-":  # written to a file first: half a model is never passed on
             self._folder = TemporaryDirectory(prefix="randomboost-")
@@ -126,27 +134,59 @@ class TrainingRun:
         self, path: str, target: str | None, save_columns: str | None = None, **reading: Any
     ) -> None:
         """Read the data; the parameters are those of `read_training_table`."""
-        self.data = read_training_table(path, target, **reading)
+        if self._is_large(path, reading["format"], reading["header"]):
+            self._large = large_folder(self.out)
+            self.data = read_large_table(path, target, self._large.name, self._split, **reading)
+        else:
+            self.data = read_training_table(path, target, **reading)
+            self._split(self.data.y)
         if save_columns is not None:
             save_decisions(save_columns, self.data)
         self.data.present(self.terminal)
-        self.train, self.test = np.arange(len(self.data.y)), np.arange(0)
+
+    def _split(self, y: Any) -> Any:
+        """Choose the rows to train on and those to hold out, and return these."""
+        self.train, self.test = np.arange(len(y)), np.arange(0)
         if self.test_size:
-            self.train, self.test = hold_out(self.data.y, self.test_size, self.seed)
+            self.train, self.test = hold_out(y, self.test_size, self.seed)
+        return self.test
+
+    def _is_large(self, path: str, format: str | None, header: bool) -> bool:
+        """Return whether the data stays on disk, and say so."""
+        if self._out_of_core is False or (self._out_of_core is None and self.model_name != _LARGE):
+            return False
+        reason = "--out-of-core"
+        if self._out_of_core is None:
+            lack = lack_of_memory(path, format, header)
+            if lack is None:
+                return False
+            needed, free = map(format_bytes, lack)
+            reason = f"{path} would take about {needed} of memory, and {free} may be used"
+        if self.model_name != _LARGE:
+            raise ValueError(f"{reason}: only --model {_LARGE} is trained out of core")
+        for option, given in (("--cv", self.cv), ("--report", self.report)):
+            if given:
+                raise ValueError(
+                    f"{reason}, but {option} needs all of the table in memory: leave it out "
+                    "(--test-size gives scores), or try --in-memory"
+                )
+        need_dask()
+        self.terminal.message(
+            f"{reason}: training out of core, with files in {self.out.parent.resolve()} (the model "
+            "is the same)"
+        )
+        return True
+
+    def close(self) -> None:
+        """Remove the files of a fit out of core."""
+        if self._large is not None:
+            self._large.cleanup()
 
     def run(self) -> int:
         """Fit, save and score; return the exit code."""
-        X, y = self.data.X, self.data.y
         checkpoint = Checkpoint(self._checkpoint_path, self.checkpoint_every, self._identity())
         began = time.perf_counter()
-        model = fit(
-            clone(self.model),
-            X.iloc[self.train],
-            y[self.train],
-            self.terminal,
-            checkpoint,
-            resume=self.resume,
-        )
+        model = self._fit(checkpoint)
         notes = {**self._notes(), "seconds": time.perf_counter() - began, "scores": {}}
         classifier = classifier_of(model)
         interrupted = classifier.stopped_ == "interrupted"
@@ -170,9 +210,22 @@ class TrainingRun:
         self.terminal.result({**notes, "out": self._name, "rounds": classifier.n_estimators_})
         return INTERRUPTED if interrupted else DONE
 
+    def _fit(self, checkpoint: Checkpoint) -> Any:
+        """Return the fitted model."""
+        model, data = clone(self.model), self.data
+        if isinstance(data, LargeTable):
+            assert self._large is not None
+            return fit_large(
+                model, data, self._large.name, self.terminal, checkpoint, resume=self.resume
+            )
+        X, y = data.X.iloc[self.train], data.y[self.train]
+        return fit(model, X, y, self.terminal, checkpoint, resume=self.resume)
+
     # -- scores --------------------------------------------------------------------------------
 
     def _test_scores(self, model: Any) -> Scores | None:
+        if isinstance(self.data, LargeTable):
+            return score_large(model, self.data)
         if not len(self.test):
             return None
         return _scored(model, self.data.X.iloc[self.test], self.data.y[self.test])
@@ -218,10 +271,6 @@ class TrainingRun:
 
     def _identity(self) -> dict[str, Any]:
         """Return what a run must have in common with the one whose checkpoint it continues."""
-        import pandas as pd
-
-        rows = pd.util.hash_pandas_object(self.data.X, index=False).to_numpy()
-        digest = hashlib.sha256(rows.tobytes() + "\0".join(map(str, self.data.y)).encode())
         return {
             "model": self.model_name,
             "settings": self.settings,
@@ -229,7 +278,7 @@ class TrainingRun:
             "test_size": self.test_size,
             "target": self.data.target,
             "columns": [column.as_dict() for column in self.data.columns],
-            "data": digest.hexdigest(),
+            "data": self.data.digest(),
         }
 
     def _notes(self) -> dict[str, Any]:

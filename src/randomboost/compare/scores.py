@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,15 +109,38 @@ def score(
     Scores
         The scores.
     """
+    return score_parts([(truth, predicted, probabilities)], classes)
+
+
+def score_parts(
+    parts: Iterable[tuple[Sequence[str], Sequence[str], NDArray | None]], classes: Any
+) -> Scores:
+    """Return the scores of predictions of which some rows are there at a time.
+
+    Parameters
+    ----------
+    parts : iterable of tuple
+        True labels, predicted labels and probabilities of some rows, see `score`.
+    classes : sequence
+        The classes of the model.
+
+    Returns
+    -------
+    Scores
+        The scores.
+    """
     names = [str(name) for name in classes]
     places = {name: place for place, name in enumerate(names)}
-    true = np.array([places.get(label, -1) for label in truth], dtype=np.int64)
-    chosen = np.array([places[label] for label in predicted], dtype=np.int64)
-    known = true >= 0
     confusion = np.zeros((len(names), len(names)), dtype=np.int64)
-    np.add.at(confusion, (true[known], chosen[known]), 1)
-    loss = None
-    if probabilities is not None and known.any():
-        own = probabilities[known, true[known]]
-        loss = float(-np.log(np.maximum(own, _SMALLEST)).mean())
-    return Scores(names, confusion, int((~known).sum()), loss)
+    n_unknown, found = 0, []
+    for truth, predicted, probabilities in parts:
+        true = np.array([places.get(label, -1) for label in truth], dtype=np.int64)
+        chosen = np.array([places[label] for label in predicted], dtype=np.int64)
+        known = true >= 0
+        np.add.at(confusion, (true[known], chosen[known]), 1)
+        n_unknown += int((~known).sum())
+        if probabilities is not None:
+            found.append(probabilities[known, true[known]])
+    own = np.concatenate(found) if found else np.empty(0)
+    loss = float(-np.log(np.maximum(own, _SMALLEST)).mean()) if len(own) else None
+    return Scores(names, confusion, n_unknown, loss)

@@ -52,7 +52,7 @@ class DaskRandomBoostClassifier(RandomBoostClassifier):
     early_stopping, validation_fraction, n_iter_no_change
         When to stop. Held-out samples are kept by the client.
     warm_start : bool, default=False
-        Continue from the rounds of the last fit; not with columns of categories.
+        Continue from the rounds of the last fit; columns of categories have to be the same.
     random_state, verbose
         As for `RandomBoostClassifier`.
     n_jobs : int or None, default=None
@@ -171,10 +171,9 @@ class DaskRandomBoostClassifier(RandomBoostClassifier):
             partial(source.pieces, client, tables, factors, division),
             lambda n_threads: (tables, n_threads, folder),
             n_shards,
+            (lambda: None) if folder is None else partial(remove_rows, folder),
         )
         del kept
-        if folder is not None:
-            remove_rows(folder)
         return group, tables, factors
 
     def _read_all(
@@ -188,11 +187,6 @@ class DaskRandomBoostClassifier(RandomBoostClassifier):
         check_classification_targets(np.repeat(tables.classes, 3))
         if start is not None:
             self._check_new_classes(tables.classes, start)
-            if tables.categories or tables.orders:
-                raise ValueError(
-                    "warm_start=True on Dask takes no columns of categories: set it to False to "
-                    "start again, or continue with to_local()"
-                )
             tables = tables._replace(dtype=start.inputs.dtype)
         if len(tables.classes) < 2:
             raise ValueError(
@@ -214,6 +208,11 @@ class DaskRandomBoostClassifier(RandomBoostClassifier):
     ) -> None:
         """Fit to the samples that shards have."""
         encoding, n_features = self._encode_placed(group, tables)
+        if start is not None and encoding != start.inputs.encoding:
+            raise ValueError(
+                "warm_start=True on Dask needs the categories of the fitted model, and those of X "
+                "are others: set it to False to start again, or go on with to_local()"
+            )
         with ThreadTeam(resolve_threads(self.n_jobs)) as team:
             rows = PlacedRows(group, n_features, team)
             given = [_computed(each, group.client) for each in validation]
@@ -307,11 +306,27 @@ class DaskRandomBoostClassifier(RandomBoostClassifier):
         parameters = self.get_params(deep=False)
         del parameters["client"], parameters["out_of_core"]
         local = RandomBoostClassifier(**parameters)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self, name):
-                setattr(local, name, getattr(self, name))
+        _copy_features(self, local)
         local.set_fitted(self.model_, self.train_history_, self.stopped_)
         return local
+
+    def take_over(self, model: RandomBoostClassifier) -> DaskRandomBoostClassifier:
+        """Take over the fitted model of a `RandomBoostClassifier`, to go on from it.
+
+        Parameters
+        ----------
+        model : RandomBoostClassifier
+            A fitted classifier; with ``warm_start=True``, `fit` adds rounds to its own.
+
+        Returns
+        -------
+        self
+            The estimator, with the model.
+        """
+        check_is_fitted(model)
+        _copy_features(model, self)
+        self.set_fitted(model.model_, model.train_history_, model.stopped_)
+        return self
 
     def save(self, path: Any, *, dense: bool = False, notes: dict[str, Any] | None = None) -> None:
         """Write the fitted model to a file, as that of a `RandomBoostClassifier`.
@@ -401,6 +416,13 @@ class DaskRandomBoostClassifier(RandomBoostClassifier):
     def decision_function(self, X: Any) -> NDArray:
         """Raise: scores are for data in memory."""
         raise TypeError("decision_function is for data in memory: use to_local()")
+
+
+def _copy_features(source: RandomBoostClassifier, target: RandomBoostClassifier) -> None:
+    """Copy what is known of the features."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(source, name):
+            setattr(target, name, getattr(source, name))
 
 
 def _computed(given: Any, client: Any) -> Any:

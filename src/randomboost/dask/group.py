@@ -21,6 +21,7 @@ from distributed.protocol import to_serialize
 from .shard import Shard
 
 _PATIENCE = 120  # seconds without any worker after which a fit fails
+_MOST_LOSSES = 8  # workers in a row that are lost while they get their data
 _LOOK = 5  # seconds after which to look whether a worker that does not answer is there still
 
 
@@ -70,6 +71,8 @@ class Group:
         Returns the arguments of `Shard` after its pieces, for a worker's number of threads.
     n_shards : int
         Number of shards.
+    clean_up : callable
+        Called when shards were made of pieces, or could not be.
     """
 
     def __init__(
@@ -78,20 +81,17 @@ class Group:
         make_pieces: Callable[[list[int]], list[list[Any]]],
         make_arguments: Callable[[int], tuple[Any, ...]],
         n_shards: int,
+        clean_up: Callable[[], None] = lambda: None,
     ) -> None:
         self.client, self.n_shards = client, n_shards
+        self._clean_up = clean_up
         self._make_pieces, self._make_arguments = make_pieces, make_arguments
         self._told: list[Call] = []
         self._lock = threading.Lock()
         self._direct: dict[str, bool] = {}
         self.replaced = 0
         self._places: list[Place] = []
-        everything = list(range(n_shards))
-        while True:
-            found = self._put(everything)
-            if all(future.status == "finished" for future, _ in found):
-                break
-            self._raise_failure([future for future, _ in found])
+        found = self._made(list(range(n_shards)))
         self._futures: list[Any] = [future for future, _ in found]  # Dask keeps what has one
         self._places = [Place(future.key, address) for future, address in found]
 
@@ -122,6 +122,21 @@ class Group:
                 "again, make a new Client and fit again; save rounds with on_round to go on from "
                 "them with warm_start=True"
             )
+
+    def _made(self, shards: list[int]) -> list[tuple[Any, str]]:
+        """Place shards until all of them are there; return actors and addresses."""
+        for _ in range(_MOST_LOSSES):
+            try:
+                found = self._put(shards)
+            finally:
+                self._clean_up()
+            if all(future.status == "finished" for future, _ in found):
+                return found
+            self._raise_failure([future for future, _ in found])
+        raise RuntimeError(
+            f"workers were lost {_MOST_LOSSES} times in a row while they got their data: is there "
+            "enough memory for it? Use more workers, or out_of_core=True with those of one machine"
+        )
 
     def _put(self, shards: list[int]) -> list[tuple[Any, str]]:
         """Place shards on the workers that have fewest; return actors and addresses."""
@@ -172,10 +187,7 @@ class Group:
             while self._places[shard].generation == generation:
                 self.replaced += 1
                 self._futures[shard] = None  # or Dask would make the old one again
-                (future, address) = self._put([shard])[0]
-                if future.status != "finished":
-                    self._raise_failure([future])
-                    continue
+                (future, address) = self._made([shard])[0]
                 place = Place(future.key, address, generation + 1)
                 try:
                     for call in self._told:

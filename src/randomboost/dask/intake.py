@@ -115,7 +115,9 @@ def read_part(X: Any, y: Any, weight: Any, categorical: Any) -> Part:
 def _has_missing(labels: NDArray) -> bool:
     if labels.dtype.kind == "f":
         return bool(np.isnan(labels).any())
-    return labels.dtype == object and any(x is None or x != x for x in labels.tolist())
+    if labels.dtype != object:
+        return False
+    return any(x is None or type(x).__name__ == "NAType" or x != x for x in labels.tolist())
 
 
 def part_facts(part: Part, without: list[Any]) -> PartFacts:

@@ -5,8 +5,11 @@ Mapped files are not memory of the process: the system reads and drops their pag
 
 from __future__ import annotations
 
+import math
 import os
+import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,6 +21,7 @@ from numpy.typing import NDArray
 
 BLOCK_BYTES = 1 << 23  # of an array that are looked at together
 RANGE_BYTES = 1 << 23  # of rows that are merged and put in order together
+_TRIES = 20  # to remove a folder
 
 
 @contextmanager
@@ -40,14 +44,25 @@ def fit_folder(where: bool | str) -> Iterator[str | None]:
         return
     parent = dask.config.get("temporary-directory", None) if where is True else where
     try:
-        made = tempfile.TemporaryDirectory(prefix="randomboost-", dir=parent)
+        folder = tempfile.mkdtemp(prefix="randomboost-", dir=parent)
     except OSError as error:
         raise ValueError(
             f"out_of_core={parent!r}: no folder can be made there ({error.strerror}): pass a "
             "folder that exists and can be written to"
         ) from error
-    with made as folder:
+    try:
         yield folder
+    finally:
+        _remove(folder)
+
+
+def _remove(folder: str) -> None:
+    """Remove a folder into which tasks of an interrupted fit may still write a file."""
+    for _ in range(_TRIES):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not Path(folder).exists():
+            return
+        time.sleep(0.1)
 
 
 class FileRows(NamedTuple):
@@ -130,7 +145,17 @@ class Storage:
         if self._folder is None or not all(shape):
             return np.empty(shape, dtype=dtype)
         handle, path = tempfile.mkstemp(dir=self._folder, suffix=".array")
-        os.close(handle)
+        n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
+        try:
+            if hasattr(os, "posix_fallocate"):  # a full disk would end the process later
+                os.posix_fallocate(handle, 0, n_bytes)
+        except OSError as error:
+            raise OSError(
+                f"out_of_core: a file of {n_bytes / 1e9:.3g} GB cannot be made in {self._folder} "
+                f"({error.strerror}): make room there, or pass another folder as out_of_core"
+            ) from error
+        finally:
+            os.close(handle)
         found = np.asarray(np.memmap(path, dtype=dtype, mode="w+", shape=shape))
         with suppress(OSError):  # where it is not allowed, the folder is removed after the fit
             Path(path).unlink()  # it stays readable as long as it is mapped

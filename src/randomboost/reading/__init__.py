@@ -16,20 +16,24 @@ from .decisions import (
     read_overrides,
 )
 from .errors import DataError
-from .leaks import find_leaks
+from .leaks import Leak, find_leaks, leak_rows, leaks_among
 from .rows import Rows, Table, open_rows, read_table
-from .target import class_labels, find_target, target_strings
+from .stored import StoredTable, open_stored, table_size
+from .target import class_codes, class_labels, find_target, target_strings
 
 __all__ = [
     "Account",
     "Column",
     "DataError",
     "Decision",
+    "Leak",
     "LeftOut",
     "Override",
     "Rows",
+    "StoredTable",
     "Table",
     "choose_columns",
+    "class_codes",
     "class_labels",
     "decisions_text",
     "feature_table",
@@ -37,9 +41,13 @@ __all__ = [
     "find_leaks",
     "find_target",
     "label_strings",
+    "leak_rows",
+    "leaks_among",
     "left_out_of",
     "open_rows",
+    "open_stored",
     "read_overrides",
     "read_table",
+    "table_size",
     "target_strings",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -41,8 +42,8 @@ def choose_columns(
 
     Parameters
     ----------
-    frame : DataFrame
-        The table.
+    frame : DataFrame or StoredTable
+        The table. A stored one is read column by column.
     keep : collection of str
         Columns to use even if they look useless.
     drop : collection of str
@@ -67,19 +68,21 @@ def choose_columns(
         unknown = [name for name in names if name not in frame.columns]
         if unknown:
             raise DataError(f"{option} {unknown[0]!r}: there is no such column")
-    candidates = {name: _Candidate(frame[name]) for name in frame.columns}
-    usual = _usual_decimal(candidates.values())
+    kept_read = None if hasattr(frame, "memory_usage") else 1  # columns read at a time
+    candidate = lru_cache(kept_read)(lambda name: _Candidate(frame[name]))
+    signs = {candidate(name).decimal for name in frame.columns}
+    usual = _usual_decimal(signs)
     found = []
-    for name, candidate in candidates.items():
+    for name in frame.columns:
         wanted = overrides.get(name, Override())
         read_as = CATEGORY if name in categories else wanted.read_as
         if name in drop:
-            found.append(candidate.left_out("--drop"))
+            found.append(candidate(name).left_out("--drop"))
         elif read_as == LEFT_OUT and name not in keep:
-            found.append(candidate.left_out("--columns-file"))
+            found.append(candidate(name).left_out("--columns-file"))
         else:
             kind = None if read_as == LEFT_OUT else read_as
-            found.append(candidate.decision(usual, kind, wanted, kept=name in keep))
+            found.append(candidate(name).decision(usual, kind, wanted, kept=name in keep))
     if all(decision.column is None for decision in found):
         raise DataError(
             "no column is left to learn from: "
@@ -90,10 +93,10 @@ def choose_columns(
     return found
 
 
-def _usual_decimal(candidates: Collection[_Candidate]) -> str | None:
+def _usual_decimal(signs: set[str | None]) -> str | None:
     """Return the decimal sign of the file if all columns that show one agree."""
-    signs = {candidate.decimal for candidate in candidates} - {None}
-    return signs.pop() if len(signs) == 1 else None
+    shown = signs - {None}
+    return shown.pop() if len(shown) == 1 else None
 
 
 class _Candidate:

@@ -43,10 +43,26 @@ class Leak:
         )
 
 
+def leak_rows(n_rows: int) -> Any:
+    """Return the rows among which columns that predict the target are looked for.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+
+    Returns
+    -------
+    ndarray of int
+        Some of the rows, none if there are too few.
+    """
+    if n_rows < _ENOUGH_ROWS:
+        return np.empty(0, dtype=np.int64)
+    return np.random.default_rng(0).permutation(n_rows)[:_MOST_ROWS]
+
+
 def find_leaks(X: Any, y: Any) -> list[Leak]:
     """Find columns that predict the target by themselves.
-
-    Every column is fitted to one half of some rows and scored on the other half, both ways.
 
     Parameters
     ----------
@@ -60,15 +76,34 @@ def find_leaks(X: Any, y: Any) -> list[Leak]:
     list of Leak
         The columns with an error of at most 1 %.
     """
-    if len(y) < _ENOUGH_ROWS:
+    rows = leak_rows(len(y))
+    return leaks_among(X.iloc[rows], np.asarray(y)[rows])
+
+
+def leaks_among(part: Any, y: Any) -> list[Leak]:
+    """Find columns that predict the target by themselves among some rows.
+
+    Every column is fitted to one half of the rows and scored on the other half, both ways.
+
+    Parameters
+    ----------
+    part : DataFrame
+        Features of type float64 and category of the rows that `leak_rows` chose.
+    y : ndarray
+        Their labels.
+
+    Returns
+    -------
+    list of Leak
+        The columns with an error of at most 1 %.
+    """
+    if not len(y):
         return []
-    rows = np.random.default_rng(0).permutation(len(y))[:_MOST_ROWS]
-    classes, labels = np.unique(np.asarray(y)[rows], return_inverse=True)
+    classes, labels = np.unique(np.asarray(y), return_inverse=True)
     without = 1 - np.bincount(labels).max() / len(labels)
     limit = min(_SUSPICIOUS, _REDUCTION * without)
-    part = X.iloc[rows]
     found = []
-    for name in X.columns:
+    for name in part.columns:
         values = part[name]
         numeric = values.dtype.kind == "f"
         codes = _codes(values.to_numpy(), _BINS) if numeric else np.asarray(values.cat.codes)

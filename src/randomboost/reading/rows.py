@@ -17,7 +17,8 @@ from .sources import STDIN, Source, open_source
 LIBSVM_TARGET = "target"
 _SAMPLES = "sklearn:"
 _SAMPLE_NAMES = ("breast_cancer", "digits", "iris", "wine")
-_CELLS = 4_000_000  # cells in memory at a time while a file is streamed
+_CELLS = 1_000_000  # cells in memory at a time while a file is streamed
+_BUFFER = 1 << 14  # bytes of a column that are read at a time
 _LIBSVM_LINES = 20_000
 _MOST_CELLS = 400_000_000  # of a LIBSVM file as a dense table
 
@@ -98,7 +99,7 @@ def read_table(path: str, *, format: str | None = None, header: bool = True) -> 
             table = _read_arrow(source)
             names, renamed = delimited.unique_names(table.column_names)
             remarks = delimited.renaming_remarks(renamed)
-            frame = _to_pandas(table.rename_columns(names), source.name)
+            frame = to_pandas(table.rename_columns(names), source.name)
     if not len(frame):
         raise DataError(f"{source.name} has column names but no rows: is it the right file?")
     return Table(frame, source.name, remarks)
@@ -151,7 +152,7 @@ def _csv_table(source: Source, dialect: delimited.Dialect) -> Any:
 
     schema = pa.schema([(name, pa.string()) for name in dialect.names])
     table = pa.Table.from_batches(delimited.read_rows(source, dialect), schema)
-    return _to_pandas(table, source.name)
+    return to_pandas(table, source.name)
 
 
 def _without_headers(frame: Any, dialect: delimited.Dialect) -> tuple[Any, list[str]]:
@@ -178,7 +179,7 @@ def _csv_rows(source: Source, header: bool) -> Rows:
         # rows are counted even if no column is wanted
         only = [name for name in dialect.names if name in wanted] or dialect.names[:1]
         for batch in delimited.read_rows(source, dialect, only=only):
-            yield _to_pandas(batch, source.name)
+            yield to_pandas(batch, source.name)
 
     return Rows(dialect.names, source.name, chunks, dialect.remarks)
 
@@ -199,14 +200,36 @@ def _damaged(source: Source, error: Exception) -> DataError:
     return DataError(f"cannot read {source.name} as {source.format}: {str(error).splitlines()[0]}")
 
 
-def _parquet_rows(source: Source, path: str) -> Rows:
+def parquet_file(source: Source, path: str) -> Any:
+    """Return a Parquet file that reads little more at a time than it is asked for.
+
+    Parameters
+    ----------
+    source : Source
+        The open source.
+    path : str
+        Path or ``-``.
+
+    Returns
+    -------
+    pyarrow.parquet.ParquetFile
+        The file.
+    """
     import pyarrow as pa
     from pyarrow import parquet
 
     try:
-        file = parquet.ParquetFile(source.seekable() if path == STDIN else path)
+        if path == STDIN:
+            return parquet.ParquetFile(source.seekable())
+        return parquet.ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False)
     except (pa.ArrowException, OSError) as error:
         raise _damaged(source, error) from error
+
+
+def _parquet_rows(source: Source, path: str) -> Rows:
+    import pyarrow as pa
+
+    file = parquet_file(source, path)
     names, renamed = delimited.unique_names(file.schema_arrow.names)
 
     def chunks(wanted: Collection[str]) -> Iterator[Any]:
@@ -216,7 +239,7 @@ def _parquet_rows(source: Source, path: str) -> Rows:
         try:
             for batch in file.iter_batches(rows, columns=only):
                 table = pa.Table.from_batches([batch])
-                yield _to_pandas(
+                yield to_pandas(
                     table.rename_columns(names).select(chosen) if renamed else table, source.name
                 )
         except (pa.ArrowException, OSError) as error:
@@ -242,13 +265,26 @@ def _feather_rows(source: Source, path: str) -> Rows:
         chosen = [name for name in names if name in wanted]
         rows = max(1, _CELLS // max(1, len(chosen)))
         for start in range(0, table.num_rows, rows):
-            yield _to_pandas(table.select(chosen).slice(start, rows), source.name)
+            yield to_pandas(table.select(chosen).slice(start, rows), source.name)
 
     return Rows(names, source.name, chunks, delimited.renaming_remarks(renamed))
 
 
-def _to_pandas(table: Any, name: str) -> Any:
-    """Return a pandas table; times of day become text."""
+def to_pandas(table: Any, name: str) -> Any:
+    """Return a pandas table; times of day become text.
+
+    Parameters
+    ----------
+    table : pyarrow.Table or pyarrow.RecordBatch
+        The table.
+    name : str
+        Path or name of the source, for messages.
+
+    Returns
+    -------
+    DataFrame
+        The table, with rows numbered from 0.
+    """
     import pyarrow as pa
 
     if isinstance(table, pa.RecordBatch):

@@ -101,11 +101,21 @@ class Source:
         One of `FORMATS`.
     path : str
         Path or ``-``.
+    compressed : bool
+        Whether the file is compressed as a whole.
     """
 
     def __init__(
-        self, name: str, stream: BinaryIO, beginning: bytes, format: str, path: str = STDIN
+        self,
+        name: str,
+        stream: BinaryIO,
+        beginning: bytes,
+        format: str,
+        path: str = STDIN,
+        *,
+        compressed: bool = False,
     ) -> None:
+        self.compressed = compressed
         self.path = path
         self.name = name
         self.stream = stream
@@ -164,7 +174,9 @@ def open_source(path: str, format: str | None = None) -> Iterator[Source]:
         beginning, stream = _with_beginning(unpack(stream) if unpack else stream, _BEGINNING)
         if not beginning:
             raise DataError(f"{name} is empty: is it the right file?")
-        yield Source(name, stream, beginning, format or _find_format(inner, beginning), path)
+        found = format or _find_format(inner, beginning)
+        packed = unpack is not None or inner != path
+        yield Source(name, stream, beginning, found, path, compressed=packed)
     except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error, zipfile.BadZipFile) as error:
         raise DataError(f"{name} is compressed and damaged or truncated: {error}") from error
     finally:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .column_cells import label_strings
+from .column_cells import Texts, label_strings
 from .errors import DataError
 
 _MANY_VALUES = 20  # more distinct values with decimals are measurements
@@ -67,6 +67,45 @@ def _only_one(names: list[str]) -> str:
     )
 
 
+def class_codes(values: Any) -> tuple[Any, Any]:
+    """Return the classes of a target column that has no missing cells, and that of every row.
+
+    Parameters
+    ----------
+    values : Series
+        The target column, without the rows where it is missing.
+
+    Returns
+    -------
+    classes : ndarray of int64 or of str
+        Labels in order: whole numbers stay numbers, everything else becomes strings.
+    codes : ndarray of int
+        Which of them every row has.
+    """
+    name, found = values.name, Texts(values)
+    texts, n_rows = found.texts, len(found.places)
+    if len(texts) < 2:
+        raise DataError(
+            f"the target {name!r} has only one class ({texts[0]!r}): at least two are needed"
+        )
+    numbers = _numbers(texts)
+    numeric = numbers is not None and not _is_flag(values)
+    whole = numeric and bool((numbers == numbers.round()).all())
+    if numeric and not whole and len(texts) > _MANY_VALUES:
+        raise DataError(
+            f"the target {name!r} has {len(texts)} distinct values with decimals: this is "
+            "regression, which classifiers do not do; group the values into classes first"
+        )
+    if n_rows >= _FEW_ROWS and len(texts) * _ROWS_PER_CLASS > n_rows:
+        raise DataError(
+            f"the target {name!r} has {len(texts)} classes in {n_rows} rows: nearly every "
+            "row has a class of its own; is this the right column?"
+        )
+    labels = numbers.astype(np.int64) if whole else texts.astype(str)
+    classes, codes = np.unique(labels, return_inverse=True)
+    return classes, codes[found.places]
+
+
 def class_labels(values: Any) -> Any:
     """Return the labels of a target column that has no missing cells.
 
@@ -77,39 +116,18 @@ def class_labels(values: Any) -> Any:
 
     Returns
     -------
-    ndarray of int64 or of str objects
+    ndarray of int64 or of str
         Labels: whole numbers stay numbers, everything else becomes strings.
     """
-    name = values.name
-    strings = label_strings(values)
-    n_distinct = strings.nunique()
-    if n_distinct < 2:
-        raise DataError(
-            f"the target {name!r} has only one class ({strings.iloc[0]!r}): at least two are needed"
-        )
-    numbers = _numbers(strings)
-    numeric = numbers is not None and not _is_flag(values)
-    whole = numeric and bool((numbers == numbers.round()).all())
-    if numeric and not whole and n_distinct > _MANY_VALUES:
-        raise DataError(
-            f"the target {name!r} has {n_distinct} distinct values with decimals: this is "
-            "regression, which classifiers do not do; group the values into classes first"
-        )
-    if len(strings) >= _FEW_ROWS and n_distinct * _ROWS_PER_CLASS > len(strings):
-        raise DataError(
-            f"the target {name!r} has {n_distinct} classes in {len(strings)} rows: nearly every "
-            "row has a class of its own; is this the right column?"
-        )
-    if whole:
-        return numbers.astype(np.int64)
-    return strings.to_numpy(dtype=object).astype(str)
+    classes, codes = class_codes(values)
+    return classes[codes]
 
 
-def _numbers(strings: Any) -> Any:
+def _numbers(texts: Any) -> Any:
     """Return the labels as numbers, None if there are words among them."""
     import pandas as pd
 
-    numbers = pd.to_numeric(strings, errors="coerce").to_numpy()
+    numbers = np.asarray(pd.to_numeric(texts, errors="coerce"), dtype=np.float64)
     return None if np.isnan(numbers).any() or np.isinf(numbers).any() else numbers
 
 
