@@ -8,7 +8,7 @@ templates (``.jinja``). All figures of these pages are computed here; a test com
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import mean, median
 
@@ -76,6 +76,12 @@ class Results:
 
     def markdown(self, name: str, *keys: str, sets: Iterable[str] = ()) -> str:
         """Return a table, or some of its columns and rows, as Markdown."""
+        part = self._part(name, keys, sets)
+        columns = [pair for pair in part.columns if any(pair[0] == key for _, key in part.entries)]
+        return tables.markdown(tables.Table(part.sets, columns, part.entries)).rstrip()
+
+    def _part(self, name: str, keys: Iterable[str], sets: Iterable[str]) -> tables.Table:
+        """Return some columns and rows of a table, all of them if none are named."""
         table = self.table(name)
         columns = [pair for pair in table.columns if not keys or pair[0] in keys]
         entries = {
@@ -84,8 +90,7 @@ class Results:
             if (not sets or data in sets) and key in dict(columns)
         }
         chosen = [each for each in table.sets if any(each == data for data, _ in entries)]
-        columns = [pair for pair in columns if any(pair[0] == key for _, key in entries)]
-        return tables.markdown(tables.Table(chosen, columns, entries)).rstrip()
+        return tables.Table(chosen, columns, entries)
 
     def count(self, name: str, key: str, which: str = "within") -> str:
         """Return on how many sets an entry is within the paper's, as "9 of 11"."""
@@ -156,15 +161,19 @@ class Results:
                 known = [f"{data} {method}", *([] if entry.reached else [method]), data]
                 unknown = "not known; ours is lower" if entry.reached else "not known"
                 reason = next((why[each] for each in known if each in why), unknown)
-                ours = f"{entry.mean:.1f} ± {entry.half_width:.1f}"
+                ours = f"{entry.mean:.1f}"
+                ours += f" ± {entry.half_width:.1f}" if entry.count > 1 else " (one repeat)"
                 paper = f"{entry.paper[0]:.1f} ({entry.paper[1]:.1f})"
                 lines.append([data, title, ours, paper, f"{entry.difference:+.1f}", reason])
         return tables.markdown_table(titles, lines).rstrip()
 
-    def settings(self, name: str) -> str:
-        """Describe repeats and grids."""
-        table, rows = self.table(name), self.rows(name)
-        return f"{tables.repeats_note(table)} {tables.grids_note(rows)}".strip()
+    def settings(self, name: str, sets: Sequence[str] = ()) -> str:
+        """Describe repeats and grids, of all sets or of some, and name the sets without runs."""
+        table = self._part(name, (), sets)
+        rows = [row for row in self.rows(name) if row["set"] in table.sets]
+        text = f"{tables.repeats_note(table)} {tables.grids_note(rows)}".strip()
+        without = [each for each in sets or EXPERIMENTS[name].sets if each not in table.sets]
+        return f"{text} No runs on {', '.join(without)}." if without else text
 
     def rounds(self, name: str, key: str, tol: float | None = None) -> str:
         """Return median and range over the sets of the mean number of rounds of a fit.
@@ -181,6 +190,18 @@ class Results:
             for (_, method), rows in grouped.items()
             if method == key
         ]
+
+    def ended_by_one_round(self, name: str, key: str) -> str:
+        """Return how many of the fits that ended early did so by a single small change.
+
+        These are the ones whose last change, below 1e-6, was also the first one below 1e-4.
+        """
+        stopped = [
+            runs.stops(row)
+            for row in self.rows(name)
+            if row["method"] == key and row["stopped"] != "all rounds done"
+        ]
+        return f"{sum(found[1e-6] == found[1e-4] for found in stopped)} of {len(stopped)}"
 
     def better_when_stopped(self, name: str, key: str, tol: float) -> str:
         """Return on how many sets a fit ended by `tol` has a lower mean error than at its end."""

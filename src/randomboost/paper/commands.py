@@ -55,6 +55,13 @@ Rounds = Annotated[
     int | None,
     typer.Option(metavar="NUMBER", min=1, help="Rounds instead of the paper's, for tests."),
 ]
+Known = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder of runs that were made elsewhere, such as docs/results: they are not "
+        "repeated, and new ones are added to its runs.csv files."
+    ),
+]
 
 
 def _time(seconds: float) -> str:
@@ -79,28 +86,32 @@ def _options(
     jobs: int,
     grid: str,
     rounds: int | None,
+    known: Path | None,
 ) -> Options:
     if grid not in ("coarse", "paper"):
         typer.secho(f"--grid {grid!r} is neither coarse nor paper", err=True, fg="red")
         raise typer.Exit(2)
-    return Options(out, repeats, quick, only or (), jobs, grid, rounds=rounds)
+    if known is not None and not known.is_dir():
+        typer.secho(f"--known {known} is not a folder: name one of results", err=True, fg="red")
+        raise typer.Exit(2)
+    return Options(out, repeats, quick, only or (), jobs, grid, rounds=rounds, known=known)
 
 
 @app.command("list")
-def list_command(out: Out = _OUT, quick: Quick = False) -> None:
+def list_command(
+    out: Out = _OUT, quick: Quick = False, grid: Grid = "paper", known: Known = None
+) -> None:
     """List the experiments, how much is done and what the rest costs."""
     cores = os.cpu_count() or 1
     name = Column("experiment", no_wrap=True)
     table = Table(name, "what", "sets", "fits", "done", "left (one core)", "not available")
-    for each in _plans("all", Options(out, quick=quick)):
-        cells = sum(len(group) for group in each.groups)
-        done = len(each.finished())
+    for each in _plans("all", _options(out, None, quick, None, 1, grid, None, known)):
         table.add_row(
             each.experiment.name,
             each.experiment.title,
             str(len(each.experiment.sets) - len(each.left_out)),
-            str(cells),
-            str(done),
+            str(len(each.cells())),
+            str(len(each.rows())),
             _time(each.seconds()),
             ", ".join(each.left_out),
         )
@@ -118,6 +129,7 @@ def run_command(
     out: Out = _OUT,
     grid: Grid = "paper",
     rounds: Rounds = None,
+    known: Known = None,
 ) -> None:
     """Run or resume an experiment, and write its tables and figures.
 
@@ -125,7 +137,7 @@ def run_command(
     """
     console = Console()
     failed: dict[str, str] = {}
-    for each in _plans(name, _options(out, repeats, quick, only, jobs, grid, rounds)):
+    for each in _plans(name, _options(out, repeats, quick, only, jobs, grid, rounds, known)):
         todo = each.to_do()
         seconds = each.seconds() / jobs
         console.print(f"[bold]{each.experiment.name}[/]: {each.experiment.title}")
@@ -175,10 +187,11 @@ def show_command(
     out: Out = _OUT,
     grid: Grid = "paper",
     rounds: Rounds = None,
+    known: Known = None,
 ) -> None:
     """Write and print the tables of the finished fits, without running any."""
-    for each in _plans(name, _options(out, repeats, quick, only, 1, grid, rounds)):
-        if not each.finished():
+    for each in _plans(name, _options(out, repeats, quick, only, 1, grid, rounds, known)):
+        if not each.rows():
             typer.echo(f"{each.experiment.name}: nothing is finished in {each.folder}")
             continue
         written = page.write(each)

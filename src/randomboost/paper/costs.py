@@ -53,10 +53,11 @@ def size(name: str) -> tuple[int, int, int]:
 
 
 def expected(cell: Cell) -> float:
-    """Return the seconds of a cell on one core, to within a factor of about three.
+    """Return the seconds of a cell on one core, mostly to within a factor of three.
 
-    Training that stops early takes less. A path of candidates for nu costs about as much as the
-    fit of the smallest one.
+    The constants are those of the runs in docs/results. Training that stops early takes less; for
+    codes and tables of few classes it does so nearly always. A path of candidates for nu costs
+    about as much as the fit of the smallest one.
 
     Parameters
     ----------
@@ -73,23 +74,27 @@ def expected(cell: Cell) -> float:
     n = cell.parameters.get("n_projections", 0)
     if cell.directions:
         n = cell.directions * d
+    wlda = cell.parameters.get("weak_learner") in ("wlda", "plain_wlda")
     if cell.estimator == "RBoostRankClassifier":
-        seconds = n * rounds * (5e-7 + 4e-10 * m * k)
+        seconds = n * rounds * (3e-8 + 1.1e-10 * m * k)
         if cell.parameters.get("correction") == "total":
-            seconds += rounds**2 * m * k * 1.2e-7
-        if cell.parameters.get("weak_learner") in ("wlda", "plain_wlda"):
-            seconds += rounds * 0.02
+            seconds += rounds**2 * m * k * 6e-8
+        if wlda:
+            seconds += rounds * 0.006
     elif cell.estimator == "RBoostProjClassifier":
-        seconds = rounds * (0.004 + 1e-6 * m * k + 1e-8 * m * k * d)
+        seconds = 0.001 + 1e-9 * m * k * d
         if cell.parameters.get("selection") == "violation":
-            seconds *= 4.0
+            seconds += 2e-6 * m * k
+        else:
+            seconds += 7e-7 * m * k
+            rounds = min(rounds, 70 * k)
         if cell.parameters.get("iterations_per_round", 0) is None:
-            seconds *= 8.0
+            seconds *= 4.0
+        seconds *= rounds * (2.5 if wlda else 1.0)
     elif cell.estimator == "MultiBoostClassifier":
-        seconds = rounds * (0.001 + 1.3e-6 * m * k)
+        seconds = rounds * (3e-4 + 4.5e-7 * m * k + 5e-9 * m * k * d)
     else:
         problems = {"AdaBoostMOClassifier": 2 ** (k - 1) - 1, "AdaBoostMHClassifier": k}
-        seconds = rounds * (2e-4 + 3e-9 * m * d * problems.get(cell.estimator, 1))
-        if cell.estimator == "AdaBoostMOClassifier":
-            seconds += rounds * 2.5e-8 * m * problems[cell.estimator]
-    return 0.5 + seconds
+        searches = problems.get(cell.estimator, 1)
+        seconds = rounds * (1e-4 + searches * (6e-6 + 6e-10 * m * d))
+    return 0.1 + seconds

@@ -16,6 +16,8 @@ from ..datasets.loading import SOURCES
 from .cells import Cell, loaded, run
 from .costs import expected, size
 from .experiments import Experiment, Method, get, quick
+from .known import KnownRuns
+from .runs import Row, rows_of
 from .store import Store
 
 _FEW = 300  # with fewer training samples the coarse tuning of nu uses three folds
@@ -43,6 +45,9 @@ class Options:
         Threads of a fit; None for the cores divided by `jobs`.
     rounds : int or None
         Rounds instead of the experiment's, for tests.
+    known : Path or None
+        Folder of results that were made elsewhere: the rows of its runs.csv files count as
+        finished, and new ones are added to them.
     """
 
     out: Path
@@ -53,6 +58,7 @@ class Options:
     grid: str = "paper"
     threads: int | None = None
     rounds: int | None = None
+    known: Path | None = None
 
 
 @dataclass
@@ -76,9 +82,12 @@ class Plan:
     groups: list[list[Cell]]
     left_out: dict[str, Exception]
     store: Store = field(init=False)
+    known: KnownRuns = field(init=False)
 
     def __post_init__(self) -> None:
         self.store = Store(self.folder / "cells")
+        known = self.options.known
+        self.known = KnownRuns(None if known is None else known / self.folder.name / "runs.csv")
 
     @property
     def folder(self) -> Path:
@@ -107,20 +116,31 @@ class Plan:
         """
         return self.store.load(cell.name, cell.describe())
 
+    def cells(self) -> list[Cell]:
+        """Return the reported cells."""
+        return [cell for group in self.groups for cell in group]
+
     def finished(self) -> list[tuple[Cell, dict[str, Any]]]:
-        """Return the finished reported cells, with their results."""
-        found = [(cell, self.result(cell)) for group in self.groups for cell in group]
+        """Return the reported cells that were finished here, with their results."""
+        found = [(cell, self.result(cell)) for cell in self.cells() if not self.known.row(cell)]
         return [(cell, result) for cell, result in found if result is not None]
+
+    def rows(self) -> list[Row]:
+        """Return one row per finished reported cell, of known runs and of those made here."""
+        results = self.finished()
+        made = {cell.name: row for (cell, _), row in zip(results, rows_of(results), strict=True)}
+        found = [self.known.row(cell) or made.get(cell.name) for cell in self.cells()]
+        return [row for row in found if row is not None]
 
     def to_do(self) -> list[Cell]:
         """Return the unfinished cells, with those that tune nu for them."""
         todo: dict[str, Cell] = {}
-        for group in self.groups:
-            for cell in group:
-                if self.result(cell) is None:
-                    for other in (*self.trials(cell), cell):
-                        if self.result(other) is None:
-                            todo[other.name] = other
+        for cell in self.cells():
+            if self.known.row(cell) is None and self.result(cell) is None:
+                trials = self.trials(cell) if self._known_nu(cell) is None else []
+                for other in (*trials, cell):
+                    if self.result(other) is None:
+                        todo[other.name] = other
         return list(todo.values())
 
     def seconds(self) -> float:
@@ -184,19 +204,33 @@ class Plan:
         )
         return [replace(trial, fold=fold) for fold in range(folds)]
 
+    def _known_nu(self, cell: Cell) -> float | None:
+        """Return the nu of a known run whose trials are those of a cell."""
+        if not cell.grid:
+            return None
+        tuned = self.method(cell).nu_of or self.method(cell)
+        sharing = [each for each in self.experiment.methods if each.nu_of == tuned]
+        return self.known.nu(
+            replace(cell, method=each.key, parameters=dict(each.parameters))
+            for each in (tuned, *sharing)
+        )
+
     def choice(self, cell: Cell) -> float | None:
         """Return the nu with the fewest wrong predictions in the trials; the largest if tied.
 
         Parameters
         ----------
         cell : Cell
-            A reported cell, whose trials are finished.
+            A reported cell, whose trials are finished or known.
 
         Returns
         -------
         float or None
             The tuned nu; None if nu is not tuned.
         """
+        known = self._known_nu(cell)
+        if known is not None:
+            return known
         wrong: dict[float, int] = defaultdict(int)
         for trial in self.trials(cell):
             result = self.result(trial)

@@ -11,7 +11,7 @@ import numpy as np
 from .. import datasets
 from .cells import GRID, Cell
 from .experiments import Experiment
-from .runs import Results, Row, by_set_and_method, error_at, rows_of, shown_rounds
+from .runs import Results, Row, by_set_and_method, error_at, shown_rounds
 from .tables import exponents
 
 _COLOURS = (
@@ -39,7 +39,7 @@ def _pyplot() -> Any:
     return plt
 
 
-def draw(experiment: Experiment, results: Results) -> dict[str, Any]:
+def draw(experiment: Experiment, results: Results, rows: Sequence[Row]) -> dict[str, Any]:
     """Return the figures of an experiment.
 
     Parameters
@@ -47,7 +47,9 @@ def draw(experiment: Experiment, results: Results) -> dict[str, Any]:
     experiment : Experiment
         The experiment.
     results : sequence of (Cell, dict)
-        Finished cells.
+        Finished cells, of which boundaries are drawn.
+    rows : sequence of dict
+        Runs, of which the other figures are.
 
     Returns
     -------
@@ -56,7 +58,7 @@ def draw(experiment: Experiment, results: Results) -> dict[str, Any]:
     """
     if experiment.name in _BOUNDARIES and results:
         return {experiment.name: _BOUNDARIES[experiment.name](experiment, results)}
-    return draw_rows(experiment, rows_of(results))
+    return draw_rows(experiment, rows)
 
 
 def draw_rows(experiment: Experiment, rows: Sequence[Row]) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def command_of(plan: Plan) -> str:
 
 
 def write(plan: Plan, failed: dict[str, str] | None = None) -> Written:
-    """Write the results of the finished cells of an experiment.
+    """Write the results of the finished cells of an experiment; add new runs to the known ones.
 
     Parameters
     ----------
@@ -75,10 +75,10 @@ def write(plan: Plan, failed: dict[str, str] | None = None) -> Written:
         The files and the table as text.
     """
     results, experiment, folder = plan.finished(), plan.experiment, plan.pages
-    rows = runs.rows_of(results)
+    rows = plan.rows()
     table = _errors(experiment, rows)
-    files = runs.write(folder, rows)
-    made = figures.draw(experiment, results)
+    files = runs.write(folder, rows) + plan.known.add(runs.rows_of(results))
+    made = figures.draw(experiment, results, rows)
     drawn = {name: figures.svg(figure) for name, figure in made.items()}
     for name, text in drawn.items():
         write_text(folder / f"{name}.svg", text)

@@ -105,7 +105,8 @@ def text_of(rows: Sequence[Row]) -> str:
         The text.
     """
     file = io.StringIO()
-    writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    writer = csv.DictWriter(file, columns, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return file.getvalue()
