@@ -75,6 +75,14 @@ def test_a_difference_from_the_page_is_found():
     assert not same(["a", "..."], ["b", "c"])
 
 
+def test_our_own_commands_are_told_from_others():
+    own = console_blocks.own_arguments
+    assert own("randomboost info 'a b.rboost'  # what it is") == ["info", "a b.rboost"]
+    assert own("randomboost predict a.rboost b.csv | head -1") is None
+    assert own("head -1 randomboost") is None
+    assert console_blocks.commands("one \\\n  two\n\nthree\n") == ["one   two", "three"]
+
+
 PAGE = """Text.
 
 ```python
