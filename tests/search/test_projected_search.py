@@ -235,6 +235,10 @@ def test_bins_of_any_values(width, data, max_bins):
         assert last_bin >= 1
 
 
+def test_bins_of_values_whose_middle_has_no_width():
+    assert bins_of(np.array([-1.0, -2.2e-309, *[0.0] * 18]), 2)[1] == 1
+
+
 @pytest.mark.parametrize("max_bins", [2, 64, 256])
 @pytest.mark.parametrize("n", [2, 3, 19, 20, 21, 257, 3000])
 def test_bins_of_hard_columns(max_bins, n):

@@ -19,6 +19,7 @@ from ..runtime.compiling import kernel
 MAX_BINS = 256
 CELLS_PER_BIN = 8
 _SAMPLE = 256  # points that determine the grid
+_LEAST_WIDTH = 1e-290  # of a grid that has a scale
 
 
 @kernel
@@ -26,11 +27,9 @@ def span(sample: NDArray) -> tuple[float, float]:
     """Find the ends of the grid of a column from a sample of its values.
 
     It covers the middle 90 % of the sample and half as much on either side; values further out
-    fall into the outermost cells.
+    fall into the outermost cells. Where the middle has no width, both ends are the same.
     """
-    n_out = (
-        len(sample) // 20 + 1
-    )  # of the smallest and of the largest values, which are kept sorted
+    n_out = len(sample) // 20 + 1  # smallest and largest values, which are kept sorted
     least = np.empty(n_out, sample.dtype)
     most = np.empty(n_out, sample.dtype)
     for i in range(len(sample)):
@@ -49,8 +48,8 @@ def span(sample: NDArray) -> tuple[float, float]:
             most[j] = value
     low = np.float64(least[n_out - 1])
     high = np.float64(most[n_out - 1])
-    margin = 0.5 * (high - low)
-    return low - margin, high + margin
+    margin = 0.5 * (high - low) if high - low > _LEAST_WIDTH else 0.0
+    return (low - margin, high + margin) if margin > 0.0 else (low, low)
 
 
 @kernel
