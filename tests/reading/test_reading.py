@@ -376,7 +376,8 @@ def test_target_by_name_and_number():
     assert find_target(names, "3") == "3"
     assert find_target(names, "-2") == "b"
     assert find_target(["x", "Class"], None) == "Class"
-    for wrong, message in (("4", "number 4"), ("0", "number 0"), ("bb", "did you mean 'b'")):
+    for wrong, message in (("4", "number 4"), ("0", "number 0"), ("bb", "did you mean 'b'"),
+                           ("C", "did you mean 'c'")):  # fmt: skip
         with pytest.raises(DataError, match=message):
             find_target(["a", "b", "c"], wrong)
     with pytest.raises(DataError, match="--target"):
