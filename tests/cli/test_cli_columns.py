@@ -198,10 +198,23 @@ def test_a_dash_is_standard_output(folder, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+def test_classes_that_differ_in_case_are_pointed_out(tmp_path):
+    rows = [f"{number % 7},{('yes', 'Yes', 'no')[number % 3]}" for number in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,y", *rows]))
+    message = run("train", tmp_path / "t.csv", *FEW, "-t", "y", "-o", tmp_path / "m").stderr
+    assert "differ only in upper and lower case: 'yes' and 'Yes'" in message.replace("\n", " ")
+
+
 def test_quiet_prints_results_and_failures_only(folder, tmp_path):
     train = ["train", folder / "sales.csv", *FEW, "-q", "-o", tmp_path / "m"]
     result = run(*train)
     assert (result.stdout, result.stderr) == ("", "")
+    held_out = run(*train, "--force", "--test-size", "0.3", "--cv", "2")
+    assert held_out.stderr == ""
+    assert [line.split(":")[0] for line in held_out.stdout.splitlines()] == [
+        "held out",
+        "cross-validation",
+    ]
     evaluated = run("evaluate", folder / "m.rboost", folder / "sales.csv", "-q")
     assert evaluated.stderr == ""
     assert evaluated.stdout.startswith("error ")

@@ -279,6 +279,17 @@ def test_identifiers_are_left_out_and_can_be_kept():
     assert "grid" not in [column.name for column in columns]
 
 
+def test_numbers_too_long_to_tell_apart_are_identifiers():
+    long = [str(10**24 + number) for number in range(40)]
+    _, (found,) = chosen(frame_of(a=long, b=[1, 2] * 20))
+    assert (found.name, found.reason) == ("a", "an identifier: nearly every row has its own value")
+
+
+def test_errors_of_spreadsheets_are_missing_in_text():
+    (found,) = choose_columns(frame_of(a=["red", "#VALUE!", "blue", "#REF!"] * 10))
+    assert (found.read_as, found.n_missing) == ("category", 20)
+
+
 def test_few_rows_may_all_be_different():
     columns, left_out = chosen(pd.DataFrame({"word": list("abcde")}))
     assert columns == [Column("word", "category")]
@@ -376,7 +387,8 @@ def test_target_by_name_and_number():
     assert find_target(names, "3") == "3"
     assert find_target(names, "-2") == "b"
     assert find_target(["x", "Class"], None) == "Class"
-    for wrong, message in (("4", "number 4"), ("0", "number 0"), ("bb", "did you mean 'b'")):
+    for wrong, message in (("4", "number 4"), ("0", "number 0"), ("bb", "did you mean 'b'"),
+                           ("C", "did you mean 'c'")):  # fmt: skip
         with pytest.raises(DataError, match=message):
             find_target(["a", "b", "c"], wrong)
     with pytest.raises(DataError, match="--target"):

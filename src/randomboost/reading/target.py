@@ -44,7 +44,8 @@ def find_target(names: list[str], target: str | None) -> str:
     try:
         number = int(target)
     except ValueError:
-        near = difflib.get_close_matches(target, names, n=3)
+        near = [name for name in names if name.casefold() == target.casefold()]
+        near = near or difflib.get_close_matches(target, names, n=3)
         hint = f"did you mean {_named(near)}?" if near else f"the columns are {_named(names)}"
         raise DataError(f"there is no column {target!r}: {hint}{_only_one(names)}") from None
     if not 1 <= abs(number) <= len(names):
