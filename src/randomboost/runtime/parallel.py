@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 from queue import SimpleQueue
 from typing import Any, ClassVar
@@ -40,6 +40,14 @@ def resolve_threads(n_jobs: int | None) -> int:
     return max(1, cores + 1 + n_jobs) if n_jobs < 0 else n_jobs
 
 
+@cache
+def _blas_libraries() -> list[Any]:
+    """Return the BLAS libraries of NumPy and SciPy; looking for them takes milliseconds."""
+    import scipy.linalg  # noqa: F401 (loads its library)
+
+    return ThreadpoolController().select(user_api="blas").lib_controllers
+
+
 class OneBlasThread:
     """A context in which BLAS uses one thread, shared by all fits of the process.
 
@@ -55,8 +63,7 @@ class OneBlasThread:
         cls = OneBlasThread
         with cls._lock:
             if cls._users == 0:
-                libraries = ThreadpoolController().select(user_api="blas").lib_controllers
-                cls._limits = [(each, each.num_threads) for each in libraries]
+                cls._limits = [(each, each.num_threads) for each in _blas_libraries()]
                 for library, _ in cls._limits:
                     _set_threads(library, 1)
             cls._users += 1

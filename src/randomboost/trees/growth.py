@@ -21,6 +21,7 @@ from ..runtime.random_stream import scrambled
 from .splitting import (
     TOGETHER,
     WORDS,
+    Room,
     draw_directions,
     lower_half,
     make_room,
@@ -40,14 +41,13 @@ _LEFT_SALT, _RIGHT_SALT = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D19
 @kernel
 def _search_pieces(
     bins: NDArray, rows: NDArray, words: NDArray, nodes: NDArray, keys: NDArray, totals: NDArray,
-    rules: NDArray, directions: NDArray, n_drawn: int, n_bins: int, first_node: int, work: NDArray,
+    rules: NDArray, directions: NDArray, n_drawn: int, room: Room, first_node: int, work: NDArray,
     pieces: NDArray, results: NDArray,
 ) -> None:  # fmt: skip
     """Search pieces of work (node, directions) of a range; the best of every node is noted.
 
     ``work[e]`` is the first piece of node ``first_node + e``.
     """
-    room = make_room(words.shape[1], n_bins)
     drawn = np.empty(n_drawn, np.int64)
     node = 0
     piece = pieces[0]
@@ -208,7 +208,7 @@ def lay_out_work(
 @kernel
 def _grow_alone(
     bins: NDArray, rows: NDArray, words: NDArray, nodes: NDArray, keys: NDArray, totals: NDArray,
-    gains: NDArray, rules: NDArray, directions: NDArray, n_drawn: int, n_bins: int, max_leaves: int,
+    gains: NDArray, rules: NDArray, directions: NDArray, n_drawn: int, room: Room, max_leaves: int,
     max_depth: int,
 ) -> int:  # fmt: skip
     """Grow a whole tree; return its number of nodes."""
@@ -223,7 +223,7 @@ def _grow_alone(
         lay_out_work(nodes, first, n_nodes, rules, max_depth, n_drawn, work)
         pieces[0], pieces[1] = 0, work[n_nodes - first]
         _search_pieces(
-            bins, rows, words, nodes, keys, totals, rules, directions, n_drawn, n_bins, first,
+            bins, rows, words, nodes, keys, totals, rules, directions, n_drawn, room, first,
             work, pieces, results[0],
         )  # fmt: skip
         note_results(nodes, gains, totals, results, first, n_nodes, rules)
@@ -343,7 +343,7 @@ def grow_sketched_tree(
             limits,
             directions,
             n_drawn,
-            rules.n_bins,
+            make_room(words.shape[1], rules.n_bins),
             rules.max_leaves,
             rules.max_depth,
         )
@@ -416,6 +416,7 @@ def _grow_together(
 ) -> int:
     """Do what `_grow_alone` does, every wave's work shared among threads."""
     chosen = np.empty(rules.max_leaves, dtype=np.int64)
+    rooms = [make_room(words.shape[1], rules.n_bins) for _ in range(team.n_threads)]
     first, n_nodes = 0, 1
     while (n_nodes + 1) // 2 < rules.max_leaves:
         work = np.empty(n_nodes - first + 1, dtype=np.int64)
@@ -436,7 +437,7 @@ def _grow_together(
             ) -> None:
                 _search_pieces(
                     bins, rows, words, nodes, keys, totals, limits, directions, n_drawn,
-                    rules.n_bins, first, work, np.array(parts[thread]), results[thread],
+                    rooms[thread], first, work, np.array(parts[thread]), results[thread],
                 )  # fmt: skip
 
             team.for_each(search, team.n_threads)

@@ -34,7 +34,16 @@ from .growth import (
     part_nodes,
     sum_up,
 )
-from .splitting import TOGETHER, WORDS, draw_directions, fill_all, make_room, try_direction
+from .splitting import (
+    BLOCK,
+    TOGETHER,
+    WORDS,
+    Room,
+    draw_directions,
+    fill_all,
+    make_room,
+    try_direction,
+)
 
 _MUCH = 1 << 14  # bins of a wave from which on places search them themselves
 
@@ -106,7 +115,7 @@ def _fill_histograms(
     n_drawn = histograms.shape[1]
     pieces = (n_drawn + TOGETHER - 1) // TOGETHER
     drawn = np.empty(n_drawn, np.int64)
-    local = make_room(words.shape[1], 2)[3]
+    local = np.empty((TOGETHER, BLOCK), np.uint8)
     before = NONE
     for piece in range(first, last):
         e = piece // pieces
@@ -258,12 +267,11 @@ def _share(n: int, place: int, n_places: int) -> slice:
 @kernel
 def _search_sums(
     histograms: NDArray, keys: NDArray, totals: NDArray, directions: NDArray, rules: NDArray,
-    results: NDArray, first: int, last: int,
+    room: Room, results: NDArray, first: int, last: int,
 ) -> None:  # fmt: skip
     """Find the best cuts of some nodes in histograms of all their samples."""
     n_drawn, n_bins = histograms.shape[1], histograms.shape[3]
     drawn = np.empty(n_drawn, np.int64)
-    room = make_room(1, n_bins)
     for e in range(first, last):
         draw_directions(keys[e], directions, n_drawn, drawn)
         for j in range(n_drawn):
@@ -306,7 +314,8 @@ def search_sums(
     results[:, 1] = NONE
 
     def search(first: int, last: int) -> None:
-        _search_sums(histograms, keys, totals, directions, limits, results, first, last)
+        room = make_room(1, histograms.shape[3])
+        _search_sums(histograms, keys, totals, directions, limits, room, results, first, last)
 
     team.run(search, len(histograms))
     return results

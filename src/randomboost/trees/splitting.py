@@ -15,7 +15,7 @@ from ..runtime.random_stream import scrambled
 
 WORDS = 4  # words of a plane
 TOGETHER = 8  # directions whose histograms are filled together
-_BLOCK = 1024  # samples whose bins are gathered together
+BLOCK = 1024  # samples whose bins are gathered together
 _NONE = -1
 _CutRoom = tuple[NDArray, NDArray, NDArray, NDArray]
 Room = tuple[NDArray, NDArray, NDArray, NDArray, _CutRoom]  # what a search works with
@@ -105,8 +105,8 @@ def fill_all(
 ) -> None:  # fmt: skip
     """Fill the histograms (direction, plane) of a node, a block of its samples at a time."""
     n = len(columns)
-    for first in range(begin, end, _BLOCK):
-        last = min(first + _BLOCK, end)
+    for first in range(begin, end, BLOCK):
+        last = min(first + BLOCK, end)
         _gather(bins, columns, rows, first, last, local)
         for plane in range(words.shape[0]):
             part = words[plane]
@@ -241,7 +241,7 @@ def search_cuts(
     """Find the best cut of a node along some directions; ``result``: gain, direction, cut, left."""
     histograms, places, noted, local, rest = room
     n_bins = histograms.shape[2]
-    small = end - begin <= min(_BLOCK, _SMALL * n_bins * len(words))
+    small = end - begin <= min(BLOCK, _SMALL * n_bins * len(words))
     for start in range(0, len(columns), TOGETHER):
         chosen = columns[start : start + TOGETHER]
         fill_all(bins, chosen, rows, words, begin, end, local, histograms)
@@ -255,14 +255,23 @@ def search_cuts(
                     places[e] = e
 
 
-@kernel
 def make_room(n_planes: int, n_bins: int) -> Room:
-    """Arrays that a search works with."""
-    places = np.empty(n_bins, np.int64)
-    for b in range(n_bins):
-        places[b] = b
-    sums = np.empty((WORDS, n_bins), np.int64)
+    """Return arrays that a search works with; it leaves them as it found them.
+
+    Parameters
+    ----------
+    n_planes, n_bins : int
+        Number of planes of words, and of bins.
+
+    Returns
+    -------
+    tuple
+        Histograms (all 0), places of the bins, bins in use (none), bins of a block of samples, and
+        sums and gains by cut.
+    """
+    sums = np.empty((WORDS, n_bins), dtype=np.int64)
     rest = sums, np.empty(n_bins), np.empty(n_bins), np.empty(n_bins)
-    histograms = np.zeros((TOGETHER, n_planes, n_bins, WORDS), np.int64)
-    noted = np.zeros((n_bins + 63) // 64, np.uint64)
-    return histograms, places, noted, np.empty((TOGETHER, _BLOCK), np.uint8), rest
+    histograms = np.zeros((TOGETHER, n_planes, n_bins, WORDS), dtype=np.int64)
+    noted = np.zeros((n_bins + 63) // 64, dtype=np.uint64)
+    local = np.empty((TOGETHER, BLOCK), dtype=np.uint8)
+    return histograms, np.arange(n_bins), noted, local, rest
