@@ -1,6 +1,6 @@
 """Fits on Dask: beside other libraries, beside the local fit, and a model of the time of a round.
 
-    python benchmarks/dask_rounds.py                     # about 90 minutes on two cores
+    python benchmarks/dask_rounds.py                     # about half an hour on two cores
     python benchmarks/dask_rounds.py --only compare      # one part: compare, overhead or scale
     python benchmarks/dask_rounds.py --quick             # tiny sizes, to see that all of it works
     python benchmarks/dask_rounds.py --page-only
@@ -71,8 +71,8 @@ class Sizes(NamedTuple):
 QUICK = Sizes(40_000, 30_000, 16_000, 4)
 # minutes on two cores at full size, roughly
 COSTS = {
-    "compare/RandomBoost": 20, "compare/LightGBM": 20, "compare/XGBoost": 20, "overhead/local": 6,
-    "overhead/dask": 7, "scale/kernels": 4, "scale/1": 4, "scale/2": 4, "scale/4": 5,
+    "compare/RandomBoost": 6, "compare/LightGBM": 6, "compare/XGBoost": 6, "overhead/local": 2,
+    "overhead/dask": 2, "scale/kernels": 3, "scale/1": 2, "scale/2": 2, "scale/4": 3,
 }  # fmt: skip
 
 

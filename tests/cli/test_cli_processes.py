@@ -150,12 +150,12 @@ def test_ctrl_c_keeps_the_rounds_done(data, tmp_path):
     assert json.loads(result.stdout)["error"] < 0.7
 
 
-def test_ctrl_c_before_the_first_round(tmp_path, monkeypatch):
+def test_ctrl_c_before_the_first_round(data, tmp_path, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("randomboost.cli.data.read_table", interrupted)
-    arguments = train("data.csv", tmp_path / "m.rboost", "randomboost", 5)
+    arguments = train(data, tmp_path / "m.rboost", "randomboost", 5)
     assert in_process(*arguments, code=INTERRUPTED).stderr == "randomboost: interrupted\n"
     assert not list(tmp_path.iterdir())
 

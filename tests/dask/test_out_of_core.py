@@ -146,9 +146,10 @@ def test_ctrl_c_leaves_no_files(workers, task, tmp_path, monkeypatch):
 
     model = DaskRandomBoostClassifier(**SMALL, out_of_core=str(tmp_path))
     parts = [divided(each, 5) for each in task]
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patch:
         patch.setattr(group.Group, "_wait_for", interrupt)
-        model.fit(*parts)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(*parts)
     assert not list(tmp_path.iterdir())
     with pytest.warns(FitInterruptedWarning):
         model.fit(*parts, on_round=interrupt)
