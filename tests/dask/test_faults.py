@@ -115,7 +115,7 @@ def test_a_restart_of_all_workers_costs_time_only(workers, client, saved, task):
     def restart(_):
         rounds.append(1)
         if len(rounds) == 2:
-            client.restart(timeout=60)
+            client.restart(wait_for_workers=False)
 
     fitted = DaskRandomBoostClassifier(**SMALL)
     fitted.fit(*(divided(each, 3) for each in task), on_round=restart)

@@ -64,7 +64,8 @@ def continued(model, X, y, **parameters):
 def is_same_fit(one, two, X):
     """Return whether models and histories are the same."""
     first, second = one.train_history_, two.train_history_
-    same = all(np.array_equal(first[key], second[key]) for key in first.keys() | second.keys())
+    same = first.keys() == second.keys()
+    same = same and all(np.array_equal(first[key], second[key]) for key in first)
     return same and is_same_model(one, two, X)
 
 

@@ -132,7 +132,8 @@ def test_every_kernel_is_cached_and_releases_the_gil(kernels):
         function(argument)
         assert function._dispatcher.targetoptions["nogil"] is True
         assert sum(function._dispatcher.stats.cache_misses.values()) == 1
-    cached = {path.name.split("-")[0] for path in Path(kernels.__file__).parent.rglob("*.nbi")}
+    files = [path.name for path in Path(kernels.__file__).parent.rglob("*.nbi")]
+    cached = {name.partition(".outer.")[0] for name in files}
     in_a_folder = {"some_kernels.square", "some_kernels.quick_sum"} <= cached
     assert in_a_folder or "NUMBA_CACHE_DIR" in os.environ
 
@@ -235,3 +236,15 @@ def test_compilation_is_announced_once_a_machine(tmp_path):
     again, said = run(FIT, NUMBA_CACHE_DIR=str(tmp_path))
     assert said == ""
     assert again == stumps
+
+
+def test_cached_code_is_that_of_the_kernels_and_constants_that_are_used():
+    def made(inner, constant=3):
+        names = {"kernel": kernel, "STEP": constant}
+        exec(f"@kernel\ndef inner(x):\n    return {inner}\n", names)
+        exec("@kernel\ndef outer(x):\n    return inner(x) + STEP\n", names)
+        return names["outer"]
+
+    digests = [made(*each)._digest() for each in (("x + 1",), ("x + 2",), ("x + 1", 4))]
+    assert len(set(digests)) == 3
+    assert made("x + 1")._digest() == digests[0]

@@ -6,7 +6,6 @@ so that ``randomboost --help`` is quick.
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Any
 
 import typer
@@ -14,6 +13,7 @@ import typer
 from .. import __version__
 from . import options
 from .failures import FlagsWithoutTypes, OneLineErrors
+from .outputs import check_standard_output
 
 _HELP = {"help_option_names": ["--help", "-h"]}
 
@@ -154,7 +154,7 @@ def train_command(
 
     options.check_format(format)
     if out == "-":
-        _check_standard_output(as_json=as_json, resume=resume)
+        check_standard_output(as_json=as_json, resume=resume)
     if cv == 1:
         raise typer.BadParameter("cross-validation needs at least 2 folds", param_hint="--cv")
     if test_size >= 1:
@@ -192,19 +192,6 @@ def train_command(
     finally:
         run.close()
     raise typer.Exit(code)
-
-
-def _check_standard_output(*, as_json: bool, resume: bool) -> None:
-    """Raise an error where a model cannot be written to standard output."""
-    problem = None
-    if sys.stdout.isatty():
-        problem = "a model is not text: pass a file, or redirect standard output"
-    elif as_json:
-        problem = "standard output cannot take the model and the JSON of --json: pass a file"
-    elif resume:
-        problem = "--resume needs the file of the interrupted run: pass it"
-    if problem is not None:
-        raise typer.BadParameter(problem, param_hint="--out")
 
 
 @app.command("predict")

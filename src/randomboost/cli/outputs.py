@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from pathlib import Path
+
+import typer
 
 
 def check_writable(path: str | Path) -> None:
@@ -28,3 +31,24 @@ def check_writable(path: str | Path) -> None:
         raise ValueError(
             f"cannot write to the folder {path.parent} ({error.strerror}): pass a file elsewhere"
         ) from error
+
+
+def check_standard_output(*, as_json: bool, resume: bool) -> None:
+    """Raise an error where a model cannot be written to standard output.
+
+    Parameters
+    ----------
+    as_json : bool
+        Whether the results go there as JSON.
+    resume : bool
+        Whether an interrupted run is to go on.
+    """
+    problem = None
+    if sys.stdout.isatty():
+        problem = "a model is not text: pass a file, or redirect standard output"
+    elif as_json:
+        problem = "standard output cannot take the model and the JSON of --json: pass a file"
+    elif resume:
+        problem = "--resume needs the file of the interrupted run: pass it"
+    if problem is not None:
+        raise typer.BadParameter(problem, param_hint="--out")

@@ -11,8 +11,9 @@ import gc
 import os
 import sys
 import threading
+import zlib
 from collections.abc import Callable
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,7 @@ class Kernel:
         self._options = options
         self._dispatcher: Any = None
         self._inner: Any = None
+        self._checksum: int | None = None
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the compiled function."""
@@ -62,6 +64,20 @@ class Kernel:
             self._inner = self._make(inner=True)
         return self._inner
 
+    def _digest(self) -> int:
+        """Return a checksum of the code, of the constants and of the kernels that it uses."""
+        if self._checksum is None:
+            code, names = self._function.__code__, self._function.__globals__
+            used = [names.get(name) for name in code.co_names]
+            parts = [
+                each._digest() if isinstance(each, Kernel) else repr(each)
+                for each in used
+                if isinstance(each, Kernel | int | float | tuple | np.generic)
+            ]
+            text = repr((_plain(code), parts, self._options))
+            self._checksum = zlib.crc32(text.encode())
+        return self._checksum
+
     def _make(self, *, inner: bool) -> Any:
         """Return a dispatcher of the function, with those of the kernels it calls."""
         _load_numba()
@@ -75,13 +91,21 @@ class Kernel:
         }
         function = FunctionType(self._function.__code__, {**names, **called})
         function.__module__ = self.__module__
-        # cache files are named after this: those of the two dispatchers must differ
-        function.__qualname__ = f"{self.__name__}.inner" if inner else self.__name__
+        # cache files are named after this: those of the two dispatchers must differ, and those of
+        # other code that it calls, since numba looks at the date of the kernel's own file only
+        kind = "inner" if inner else "outer"
+        function.__qualname__ = f"{self.__name__}.{kind}.{self._digest():08x}"
         options = {"cache": True, "nogil": True, "error_model": "numpy"}
         options |= {"no_cfunc_wrapper": True, "no_cpython_wrapper": inner}  # unused
         dispatcher = njit(**options, **self._options)(function)
         _folders.append(dispatcher.stats.cache_path)
         return dispatcher
+
+
+def _plain(code: CodeType) -> tuple[Any, ...]:
+    """Return what code does, without where it stands."""
+    constants = [_plain(each) if isinstance(each, CodeType) else each for each in code.co_consts]
+    return code.co_code, constants, code.co_names
 
 
 def kernel(function: Callable | None = None, **options: Any) -> Any:
