@@ -6,7 +6,9 @@ import copy
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.datasets import make_classification
 from test_parameters import (
     EACH,
     EARLY,
@@ -106,3 +108,14 @@ def test_a_warm_start_keeps_seed_and_held_out_samples(kind, random_state):
     X, y = data_of(kind)
     found = continued(half, X, y, n_estimators=same.n_estimators, random_state=random_state)
     assert is_same_fit(same, found, X)
+
+
+@pytest.mark.parametrize("levels", [0, 4, 40])
+def test_losses_of_held_out_samples_go_on_as_in_a_longer_fit(levels):
+    X, y = make_classification(600, 8, n_informative=6, n_classes=4, random_state=0)
+    X = pd.DataFrame(X).add_prefix("x")
+    if levels:
+        X["level"] = pd.Categorical(y * levels // 4 + np.arange(600) % max(levels // 4, 1))
+    whole = RandomBoostClassifier(9, random_state=0).fit(X, y)
+    half = RandomBoostClassifier(4, random_state=0, warm_start=True).fit(X, y)
+    assert is_same_fit(whole, half.set_params(n_estimators=9).fit(X, y), X)

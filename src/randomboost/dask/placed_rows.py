@@ -226,7 +226,7 @@ class PlacedRows:
         """Add the trees of a model to all scores."""
         self._group.tell("go_on_from", start)
         if held is not None and self._held is not None:
-            start.member(0).add_to(held.scores, self._held[0], self._team)
+            held.go_on_from(start.member(0), self._held[0], self._team)
 
 
 def _without_last_zeros(counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -187,7 +187,12 @@ class SparseTrees(Ensemble):
         return SparseTrees.pack(self.directions, trees, self.prior, state)
 
     def add_to(self, scores: SparseScores, X: Any, team: ThreadTeam) -> None:
-        """Add all trees to the scores of samples.
+        """Add all trees to the scores of samples; see `added_to`."""
+        for _ in self.added_to(scores, X, team):
+            pass
+
+    def added_to(self, scores: SparseScores, X: Any, team: ThreadTeam) -> Iterator[SparseTree]:
+        """Add the trees to the scores of samples one by one.
 
         Parameters
         ----------
@@ -197,10 +202,16 @@ class SparseTrees(Ensemble):
             The samples; their values are compared, since bins of other data have other edges.
         team : ThreadTeam
             Threads.
+
+        Yields
+        ------
+        SparseTree
+            A tree that was added.
         """
         for places, tree in zip(self.leaves_by_tree(X, team), self.trees(), strict=True):
             vectors = tree.leaves
             scores.add(places, vectors.starts, vectors.classes, vectors.values, team)
+            yield tree
 
     def with_classes(self, numbers: NDArray[np.int64], totals: NDArray) -> SparseTrees:
         """Return the trees with further classes, whose prior scores are those of their shares."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from ..ensembles.sparse_trees import SparseTrees
 from ..runtime.parallel import ThreadTeam
 from ..trees.growth import SketchedTree
 from ..trees.leaves import Leaves
@@ -49,6 +52,21 @@ class ScoredSamples:
         places = leaf_places(self._bins, grown, team)
         values = vectors.values * np.float32(share)
         self.scores.add(places, vectors.starts, vectors.classes, values, team)
+
+    def go_on_from(self, trees: SparseTrees, X: Any, team: ThreadTeam) -> None:
+        """Add the trees of a model, as if they had been grown while the samples were held out.
+
+        Parameters
+        ----------
+        trees : SparseTrees
+            The trees.
+        X : ndarray or CSR matrix
+            The samples.
+        team : ThreadTeam
+            Threads.
+        """
+        for _ in trees.added_to(self.scores, X, team):
+            self.tempered_loss(team)  # its factor is improved from tree to tree
 
     def loss(self, team: ThreadTeam) -> float:
         """Return the mean cross-entropy."""

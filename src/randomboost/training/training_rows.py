@@ -221,4 +221,4 @@ class LocalRows:
         for number, rows in enumerate(members):
             start.member(number).add_to(rows.scores, data.X[self._part(number)], self._team)
         if held is not None:
-            start.member(0).add_to(held.scores, data.X[data.held], self._team)
+            held.go_on_from(start.member(0), data.X[data.held], self._team)
