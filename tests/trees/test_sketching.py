@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import log_softmax, softmax
 
 from randomboost.runtime.parallel import ThreadTeam
-from randomboost.trees.leaf_sums import sum_leaves
-from randomboost.trees.leaves import LeafRules, leaves_of_sums
+from randomboost.trees import leaf_sums, leaves
+from randomboost.trees.leaves import LeafRules
 from randomboost.trees.sketching import (
     find_units,
     n_planes,
@@ -186,10 +186,15 @@ def gain_on(dense, y, weight, inner, outer, rules):
 
 
 def make_leaves(scores, normalisers, y, weight, places, taken, n_leaves, rules, team):
-    """Return leaf vectors and their gains."""
-    samples = scores, normalisers, y, weight, places, taken
-    sums = sum_leaves(*samples, n_leaves, rules.largest_step, team)
-    return leaves_of_sums(sums, scores.prior, rules, team)
+    """Return leaf vectors and their gains, which are the same from the sums of all leaves."""
+    samples = leaf_sums.LeafSamples(
+        scores, normalisers, y, weight, places, taken, n_leaves, rules.largest_step
+    )
+    found, gains = leaves.make_leaves(samples, rules, team)
+    same, same_gains = leaves.leaves_of_sums(samples.sums(team), scores.prior, rules, team)
+    for one, other in zip((*found, gains), (*same, same_gains), strict=True):
+        assert_array_equal(one, other)
+    return found, gains
 
 
 @settings(deadline=None, max_examples=25)

@@ -16,8 +16,8 @@ from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import scrambled
 from ..trees.growth import SketchedTree, SketchRules, grow_sketched_tree
-from ..trees.leaf_sums import LeafSums, sum_leaves
-from ..trees.leaves import LeafRules, Leaves, find_leaves, leaves_of_sums
+from ..trees.leaf_sums import LeafSamples, LeafSums
+from ..trees.leaves import LeafRules, Leaves, find_leaves, make_leaves
 from ..trees.sketching import (
     Sketches,
     n_planes,
@@ -220,6 +220,17 @@ class MemberRows:
             self._team,
         )
 
+    def _leaf_samples(self, grown: SketchedTree, largest_step: float) -> LeafSamples:
+        """Return the samples in the order of the leaves of a tree."""
+        self._places = leaf_places(self._bins, grown, self._team)
+        taken = np.zeros(len(self), dtype=np.bool_)
+        taken[self._rows] = True
+        n_leaves = int((grown.columns < 0).sum())
+        return LeafSamples(
+            self.scores, self._sketches.normalisers, self.y, self._weight, self._places, taken,
+            n_leaves, largest_step,
+        )  # fmt: skip
+
     def sum_leaves(self, grown: SketchedTree, largest_step: float) -> LeafSums:
         """Return sums over the samples of every leaf.
 
@@ -235,14 +246,7 @@ class MemberRows:
         LeafSums
             The sums.
         """
-        self._places = leaf_places(self._bins, grown, self._team)
-        taken = np.zeros(len(self), dtype=np.bool_)
-        taken[self._rows] = True
-        n_leaves = int((grown.columns < 0).sum())
-        return sum_leaves(
-            self.scores, self._sketches.normalisers, self.y, self._weight, self._places, taken,
-            n_leaves, largest_step, self._team,
-        )  # fmt: skip
+        return self._leaf_samples(grown, largest_step).sums(self._team)
 
     def make_leaves(self, grown: SketchedTree, rules: LeafRules) -> tuple[Leaves, NDArray]:
         """Return the vectors of a tree's leaves, and what they would gain.
@@ -259,8 +263,7 @@ class MemberRows:
         tuple
             The vectors, and the gains on the samples taken and on the others.
         """
-        sums = self.sum_leaves(grown, rules.largest_step)
-        return leaves_of_sums(sums, self.scores.prior, rules, self._team)
+        return make_leaves(self._leaf_samples(grown, rules.largest_step), rules, self._team)
 
     def add(self, vectors: Leaves) -> None:
         """Add the tree whose leaves were made last to the scores.

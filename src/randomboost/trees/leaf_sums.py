@@ -20,6 +20,10 @@ from .sparse_scores import SparseScores, exponential
 
 UNIT = 2.0**32  # sums of weighted probabilities are whole numbers of 1 / UNIT
 _COVER_UNITS = np.float32(2.0**24)  # sums of weights are whole numbers of 1 / _COVER_UNITS
+_BLOCK, _LEAVES_OF_A_BLOCK = (
+    1 << 16,
+    16,
+)  # entries of a block, and leaves with all classes, at least
 
 
 @kernel
@@ -224,18 +228,8 @@ class LeafSums(NamedTuple):
         return cls(places, np.stack(sums, axis=1), rest)
 
 
-def sum_leaves(
-    scores: SparseScores,
-    normalisers: NDArray[np.float32],
-    y: NDArray[np.int64],
-    weight: NDArray[np.float32],
-    leaves: NDArray[np.int32],
-    taken: NDArray[np.bool_],
-    n_leaves: int,
-    largest_step: float,
-    team: ThreadTeam,
-) -> LeafSums:
-    """Return sums over the samples of every leaf.
+class LeafSamples:
+    """Samples in the order of their leaves.
 
     Parameters
     ----------
@@ -255,38 +249,82 @@ def sum_leaves(
         Number of leaves.
     largest_step : float
         Bound of Newton's step for a class that a sample belongs to.
-    team : ThreadTeam
-        Threads; they do not change the sums.
-
-    Returns
-    -------
-    LeafSums
-        The sums.
     """
-    n_classes = len(scores.prior.scores)
-    starts, middles = np.empty(n_leaves + 1, dtype=np.int64), np.empty(n_leaves, dtype=np.int64)
-    ordered = np.empty(len(y), dtype=np.uint32)
-    _sort_by_leaf(leaves, taken, n_leaves, starts, middles, ordered)
-    most = np.minimum((starts[1:] - starts[:-1]) * (scores.classes.shape[1] + 1), n_classes)
-    rest = np.empty((n_leaves, 6), dtype=np.int64)
-    rest[:, 4] = starts[1:] - middles
-    rest[:, 5] = group_sums(np.rint(weight * _COVER_UNITS).astype(np.int64), leaves, n_leaves)
-    floor = np.float32(1.0 / largest_step)
-    parts = min(n_leaves, 4 * team.n_threads if team.n_threads > 1 else 1)
-    bounds = np.searchsorted(starts, np.arange(parts + 1) * (len(y) / parts))
-    bounds[-1] = n_leaves
-    found: list[tuple[NDArray, NDArray]] = [(np.empty(0), np.empty(0))] * parts
 
-    def work(part: int) -> None:
-        first, last = bounds[part], bounds[part + 1]
-        size = int(most[first:last].sum())
-        places, sums = np.empty(size, dtype=np.int64), np.empty((size, 4), dtype=np.int64)
-        n = _sum_leaves(
+    def __init__(
+        self,
+        scores: SparseScores,
+        normalisers: NDArray[np.float32],
+        y: NDArray[np.int64],
+        weight: NDArray[np.float32],
+        leaves: NDArray[np.int32],
+        taken: NDArray[np.bool_],
+        n_leaves: int,
+        largest_step: float,
+    ) -> None:
+        self.prior, self.n_leaves = scores.prior, n_leaves
+        starts, middles = np.empty(n_leaves + 1, dtype=np.int64), np.empty(n_leaves, dtype=np.int64)
+        ordered = np.empty(len(y), dtype=np.uint32)
+        _sort_by_leaf(leaves, taken, n_leaves, starts, middles, ordered)
+        most = np.minimum(np.diff(starts) * (scores.classes.shape[1] + 1), len(scores.prior.scores))
+        self._ends = np.concatenate([[0], np.cumsum(most)])  # of the entries that there may be
+        self.rest = np.empty((n_leaves, 6), dtype=np.int64)
+        self.rest[:, 4] = starts[1:] - middles
+        covers = np.rint(weight * _COVER_UNITS).astype(np.int64)
+        self.rest[:, 5] = group_sums(covers, leaves, n_leaves)
+        self._arguments = (
             ordered, starts, middles, scores.classes, scores.values, scores.counts, y, weight,
-            normalisers, scores.prior.shares, floor, first, last, places, sums, rest,
+            normalisers, scores.prior.shares, np.float32(1.0 / largest_step),
         )  # fmt: skip
-        found[part] = places[:n], sums[:n]
 
-    team.for_each(work, parts)
-    places, sums = map(np.concatenate, zip(*found, strict=True)) if parts > 1 else found[0]
-    return LeafSums(places, sums, rest)
+    def blocks(self, n_threads: int) -> NDArray[np.int64]:
+        """Return the first leaves of blocks that are worth a thread, and the number of leaves."""
+        least = max(_BLOCK, _LEAVES_OF_A_BLOCK * len(self.prior.scores))
+        parts = -(-int(self._ends[-1]) // least)
+        if n_threads > 1:
+            parts = max(parts, 4 * n_threads)
+        parts = min(parts, self.n_leaves)
+        bounds = np.searchsorted(self._ends, np.arange(parts + 1) * (self._ends[-1] / parts))
+        bounds[-1] = self.n_leaves
+        return bounds
+
+    def add_up(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return places and sums of some leaves, and fill in what their other classes share.
+
+        Parameters
+        ----------
+        first, last : int
+            The first leaf, and the one past the last.
+
+        Returns
+        -------
+        tuple of ndarray
+            As in `LeafSums`.
+        """
+        size = int(self._ends[last] - self._ends[first])
+        places, sums = np.empty(size, dtype=np.int64), np.empty((size, 4), dtype=np.int64)
+        n = _sum_leaves(*self._arguments, first, last, places, sums, self.rest)
+        return places[:n], sums[:n]
+
+    def sums(self, team: ThreadTeam) -> LeafSums:
+        """Return the sums of all leaves.
+
+        Parameters
+        ----------
+        team : ThreadTeam
+            Threads; they do not change the sums.
+
+        Returns
+        -------
+        LeafSums
+            The sums.
+        """
+        bounds = self.blocks(team.n_threads)
+        found = [(np.empty(0, np.int64), np.empty((0, 4), np.int64))] * (len(bounds) - 1)
+
+        def work(block: int) -> None:
+            found[block] = self.add_up(*bounds[block : block + 2])
+
+        team.for_each(work, len(found))
+        places, sums = map(np.concatenate, zip(*found, strict=True))
+        return LeafSums(places, sums, self.rest)

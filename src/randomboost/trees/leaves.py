@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..runtime.compiling import ZERO, kernel
 from ..runtime.ordering import kth_largest, sort_numbers
 from ..runtime.parallel import ThreadTeam
-from .leaf_sums import UNIT, LeafSums
+from .leaf_sums import UNIT, LeafSamples, LeafSums
 from .sparse_scores import Prior
 
 _LARGEST_STEP_NUMBER = 32767  # of a quantised value
@@ -138,7 +138,7 @@ def _make_leaves(
     order: NDArray, rules: NDArray, sizes: NDArray, gains: NDArray, out_classes: NDArray,
     out_values: NDArray, first: int, last: int,
 ) -> None:  # fmt: skip
-    """Make the vectors of some leaves."""
+    """Make the vectors of some leaves, whose entries begin at ``starts``."""
     n_classes = len(shares)
     stamps, touched = np.empty(n_classes, np.int64), np.empty(n_classes + 1, np.int64)
     for r in range(n_classes):
@@ -150,9 +150,10 @@ def _make_leaves(
         np.empty(n_classes + 1, np.float64),
     )  # fmt: skip
     for leaf in range(first, last):
-        n = starts[leaf + 1] - starts[leaf]
+        begin = starts[leaf - first]
+        n = starts[leaf - first + 1] - begin
         for e in range(n):
-            entry = starts[leaf] + e
+            entry = begin + e
             r = places[entry] - leaf * n_classes
             touched[e], stamps[r] = r, leaf
             inner_g[r], inner_h[r] = sums[entry, 0], sums[entry, 1]
@@ -226,6 +227,34 @@ class Leaves(NamedTuple):
         return self.steps.astype(np.float32) * self.unit
 
 
+class _Vectors:
+    """The vectors of the leaves of a tree, while they are made."""
+
+    def __init__(self, n_leaves: int, prior: Prior, rules: LeafRules) -> None:
+        n_classes = len(prior.scores)
+        self._prior, self._limits = prior, rules.limits(n_classes)
+        most = int(self._limits[2])
+        self._gains, self._sizes = np.zeros((n_leaves, 2)), np.zeros(n_leaves, dtype=np.int64)
+        kind = np.uint16 if n_classes <= 2**16 else np.uint32
+        self._classes = np.empty((n_leaves, most), dtype=kind)
+        self._values = np.empty((n_leaves, most))
+
+    def make(self, found: LeafSums, first: int, last: int) -> None:
+        """Make those of some leaves, of which there are sums."""
+        prior = self._prior
+        ends = np.arange(first, last + 1) * len(prior.scores)
+        _make_leaves(
+            found.places, found.sums, found.rest, np.searchsorted(found.places, ends),
+            prior.shares, prior.order, self._limits, self._sizes, self._gains, self._classes,
+            self._values, first, last,
+        )  # fmt: skip
+
+    def finished(self, rest: NDArray[np.int64]) -> tuple[Leaves, NDArray]:
+        """Return the vectors of all leaves, and what they gain."""
+        leaves = _as_leaves(self._sizes, self._classes, self._values, rest[:, 5])
+        return leaves, self._gains.sum(axis=0)
+
+
 def leaves_of_sums(
     found: LeafSums, prior: Prior, rules: LeafRules, team: ThreadTeam
 ) -> tuple[Leaves, NDArray]:
@@ -248,22 +277,47 @@ def leaves_of_sums(
         The vectors (`Leaves`), and what those learnt from the samples taken alone would gain on
         them and on the others, to second order.
     """
-    n_classes, n_leaves = len(prior.scores), len(found.rest)
-    limits = rules.limits(n_classes)
-    most = int(limits[2])
-    starts = np.searchsorted(found.places, np.arange(n_leaves + 1) * n_classes)
-    gains, sizes = np.zeros((n_leaves, 2)), np.zeros(n_leaves, dtype=np.int64)
-    kind = np.uint16 if n_classes <= 2**16 else np.uint32
-    classes, values = np.empty((n_leaves, most), dtype=kind), np.empty((n_leaves, most))
+    n_leaves = len(found.rest)
+    vectors = _Vectors(n_leaves, prior, rules)
 
     def work(first: int, last: int) -> None:
-        _make_leaves(
-            found.places, found.sums, found.rest, starts, prior.shares, prior.order, limits, sizes,
-            gains, classes, values, first, last,
-        )  # fmt: skip
+        vectors.make(found, first, last)
 
-    team.run(work, n_leaves, grain=1 + _GRAIN // n_classes)
-    return _as_leaves(sizes, classes, values, found.rest[:, 5]), gains.sum(axis=0)
+    team.run(work, n_leaves, grain=1 + _GRAIN // len(prior.scores))
+    return vectors.finished(found.rest)
+
+
+def make_leaves(samples: LeafSamples, rules: LeafRules, team: ThreadTeam) -> tuple[Leaves, NDArray]:
+    """Return the vectors of a tree's leaves, whose samples are all in one place.
+
+    With many classes the sums of all leaves would take more memory than the scores, so some
+    leaves are made at a time.
+
+    Parameters
+    ----------
+    samples : LeafSamples
+        The samples.
+    rules : LeafRules
+        How leaf vectors are made.
+    team : ThreadTeam
+        Threads.
+
+    Returns
+    -------
+    tuple
+        As `leaves_of_sums`.
+    """
+    vectors, bounds = (
+        _Vectors(samples.n_leaves, samples.prior, rules),
+        samples.blocks(team.n_threads),
+    )
+
+    def work(block: int) -> None:
+        first, last = bounds[block : block + 2]
+        vectors.make(LeafSums(*samples.add_up(first, last), samples.rest), first, last)
+
+    team.for_each(work, len(bounds) - 1)
+    return vectors.finished(samples.rest)
 
 
 def _as_leaves(
