@@ -20,6 +20,7 @@ from .sparse_scores import SparseScores, exponential
 
 UNIT = 2.0**32  # sums of weighted probabilities are whole numbers of 1 / UNIT
 _COVER_UNITS = np.float32(2.0**24)  # sums of weights are whole numbers of 1 / _COVER_UNITS
+_FEW = 12  # one in so many classes: up to this their numbers are sorted, else all are looked at
 _BLOCK, _LEAVES_OF_A_BLOCK = (
     1 << 16,
     16,
@@ -166,7 +167,13 @@ def _sum_leaves(
                 for e in range(n):
                     r = touched[e]
                     inner_g[r], inner_h[r] = sums_g[r], sums_h[r]
-        sort_numbers(touched, n)
+        if n > n_classes // _FEW:
+            n = ZERO
+            for r in range(n_classes):
+                touched[n] = r
+                n += stamps[r] == leaf
+        else:
+            sort_numbers(touched, n)
         for e in range(n):
             r = touched[e]
             places[n_entries] = leaf * n_classes + r
