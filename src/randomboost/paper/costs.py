@@ -56,8 +56,8 @@ def expected(cell: Cell) -> float:
     """Return the seconds of a cell on one core, mostly to within a factor of three.
 
     The constants are those of the runs in docs/results. Training that stops early takes less; with
-    codes and few classes it does so nearly always, unless nu is small. A path of candidates for nu costs
-    about as much as the fit of the smallest one.
+    codes and few classes it does so nearly always, unless nu is small. A path of candidates for nu
+    costs about as much as the fit of the smallest one.
 
     Parameters
     ----------
