@@ -55,9 +55,9 @@ def size(name: str) -> tuple[int, int, int]:
 def expected(cell: Cell) -> float:
     """Return the seconds of a cell on one core, mostly to within a factor of three.
 
-    The constants are those of the runs in docs/results. Training that stops early takes less; for
-    codes and tables of few classes it does so nearly always. A path of candidates for nu costs
-    about as much as the fit of the smallest one.
+    The constants are those of the runs in docs/results. Training that stops early takes less; with
+    codes and few classes it does so nearly always, unless nu is small. A path of candidates for nu
+    costs about as much as the fit of the smallest one.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def expected(cell: Cell) -> float:
             seconds += 2e-6 * m * k
         else:
             seconds += 7e-7 * m * k
-            rounds = min(rounds, 70 * k)
+            rounds = rounds if cell.path else min(rounds, 70 * k)
         if cell.parameters.get("iterations_per_round", 0) is None:
             seconds *= 4.0
         seconds *= rounds * (2.5 if wlda else 1.0)
