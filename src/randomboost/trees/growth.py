@@ -8,6 +8,7 @@ threads nor the order of the samples change a tree.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -400,6 +401,59 @@ def as_tree(nodes: NDArray[np.int64], gains: NDArray) -> SketchedTree:
     return SketchedTree(columns, cuts, left, np.where(leaf, 0.0, gains))
 
 
+def grow_in_waves(
+    nodes: NDArray,
+    totals: NDArray,
+    gains: NDArray,
+    n_drawn: int,
+    rules: SketchRules,
+    search: Callable[[int, int, NDArray], NDArray],
+    split: Callable[[NDArray, int], None],
+) -> int:
+    """Grow a tree from its root, wave by wave.
+
+    Parameters
+    ----------
+    nodes, totals, gains : ndarray
+        The nodes (see `make_nodes`) and the gains of their splits, filled in.
+    n_drawn : int
+        Directions that are drawn at every node.
+    rules : SketchRules
+        What the tree may look like.
+    search : callable
+        ``search(first, last, work)`` returns the best cuts of the nodes from `first` to `last`, as
+        `note_results` takes them; `work` is their work, see `lay_out_work`.
+    split : callable
+        ``split(chosen, n_nodes)`` splits nodes; their children come after all `n_nodes`.
+
+    Returns
+    -------
+    int
+        Number of nodes.
+    """
+    chosen, limits = np.empty(rules.max_leaves, dtype=np.int64), rules.limits
+    first, n_nodes = 0, 1
+    while (n_nodes + 1) // 2 < rules.max_leaves:
+        work = np.empty(n_nodes - first + 1, dtype=np.int64)
+        lay_out_work(nodes, first, n_nodes, limits, rules.max_depth, n_drawn, work)
+        results = search(first, n_nodes, work)
+        note_results(nodes, gains, totals, results, first, n_nodes, limits)
+        n = int(choose_nodes(nodes, gains, n_nodes, rules.max_leaves, chosen))
+        if n == 0:
+            break
+        split(chosen[:n], n_nodes)
+        first = n_nodes
+        n_nodes += 2 * n
+    return n_nodes
+
+
+def no_cuts(n_threads: int, n_nodes: int) -> NDArray:
+    """Return results of a search that found nothing, for every thread and node."""
+    results = np.zeros((n_threads, n_nodes, 4))
+    results[:, :, 1] = NONE
+    return results
+
+
 def _grow_together(
     bins: NDArray,
     rows: NDArray,
@@ -415,45 +469,29 @@ def _grow_together(
     team: ThreadTeam,
 ) -> int:
     """Do what `_grow_alone` does, every wave's work shared among threads."""
-    chosen = np.empty(rules.max_leaves, dtype=np.int64)
     rooms = [make_room(words.shape[1], rules.n_bins) for _ in range(team.n_threads)]
-    first, n_nodes = 0, 1
-    while (n_nodes + 1) // 2 < rules.max_leaves:
-        work = np.empty(n_nodes - first + 1, dtype=np.int64)
-        lay_out_work(nodes, first, n_nodes, limits, rules.max_depth, n_drawn, work)
-        results = np.zeros((team.n_threads, n_nodes - first, 4))
-        results[:, :, 1] = NONE
-        if work[-1]:
-            spans = nodes[first:n_nodes, END] - nodes[first:n_nodes, BEGIN]
-            costs = np.repeat(spans * PIECE + _SPLIT_COST, np.diff(work))
-            parts = _shares(costs, team.n_threads)
 
-            def search(
-                thread: int,
-                parts: list = parts,
-                first: int = first,
-                work: NDArray = work,
-                results: NDArray = results,
-            ) -> None:
-                _search_pieces(
-                    bins, rows, words, nodes, keys, totals, limits, directions, n_drawn,
-                    rooms[thread], first, work, np.array(parts[thread]), results[thread],
-                )  # fmt: skip
+    def search(first: int, last: int, work: NDArray) -> NDArray:
+        results = no_cuts(team.n_threads, last - first)
+        spans = nodes[first:last, END] - nodes[first:last, BEGIN]
+        costs = np.repeat(spans * PIECE + _SPLIT_COST, np.diff(work))
+        parts = _shares(costs, team.n_threads) if work[-1] else []
 
-            team.for_each(search, team.n_threads)
-        note_results(nodes, gains, totals, results, first, n_nodes, limits)
-        n = int(choose_nodes(nodes, gains, n_nodes, rules.max_leaves, chosen))
-        if n == 0:
-            break
-        moved = nodes[chosen[:n], END] - nodes[chosen[:n], BEGIN]
-        parts = _shares(moved, team.n_threads)
-
-        def part(thread: int, parts: list = parts, n_nodes: int = n_nodes) -> None:
-            part_nodes(
-                bins, rows, words, nodes, keys, totals, chosen, n_nodes, *parts[thread]
+        def search_part(thread: int) -> None:
+            _search_pieces(
+                bins, rows, words, nodes, keys, totals, limits, directions, n_drawn,
+                rooms[thread], first, work, np.array(parts[thread]), results[thread],
             )  # fmt: skip
 
-        team.for_each(part, team.n_threads)
-        first = n_nodes
-        n_nodes += 2 * n
-    return n_nodes
+        team.for_each(search_part, len(parts))
+        return results
+
+    def split(chosen: NDArray, n_nodes: int) -> None:
+        parts = _shares(nodes[chosen, END] - nodes[chosen, BEGIN], team.n_threads)
+
+        def split_part(thread: int) -> None:
+            part_nodes(bins, rows, words, nodes, keys, totals, chosen, n_nodes, *parts[thread])
+
+        team.for_each(split_part, team.n_threads)
+
+    return grow_in_waves(nodes, totals, gains, n_drawn, rules, search, split)

@@ -26,11 +26,10 @@ from .growth import (
     SketchedTree,
     SketchRules,
     as_tree,
-    choose_nodes,
-    lay_out_work,
+    grow_in_waves,
     make_children,
     make_nodes,
-    note_results,
+    no_cuts,
     part_nodes,
     sum_up,
 )
@@ -364,31 +363,27 @@ def grow_shared_tree(
     nodes, keys, totals = make_nodes(rules.max_leaves, n_samples, key, n_planes)
     gains, limits = np.zeros(len(nodes)), rules.limits
     n_drawn = int(min(n_drawn, directions[1] - directions[0]))
-    chosen = np.empty(rules.max_leaves, dtype=np.int64)
-    split = np.empty((3, 0), dtype=np.int64)
-    first, n_nodes = 0, 1
-    while (n_nodes + 1) // 2 < rules.max_leaves:
-        work = np.empty(n_nodes - first + 1, dtype=np.int64)
-        lay_out_work(nodes, first, n_nodes, limits, rules.max_depth, n_drawn, work)
+    last_split = np.empty((3, 0), dtype=np.int64)
+
+    def search_wave(first: int, last: int, work: NDArray) -> NDArray:
         searched = first + np.flatnonzero(np.diff(work))
         kept = len(searched) * n_drawn * n_planes * rules.n_bins > _MUCH
-        sums = WaveSums.joined(ask(Wave(split, searched, kept)))
-        totals[first:n_nodes] = sums.totals
-        results = np.zeros((1, n_nodes - first, 4))
-        results[:, :, 1] = NONE
+        sums = WaveSums.joined(ask(Wave(last_split, searched, kept)))
+        totals[first:last] = sums.totals
+        results = no_cuts(1, last - first)
         if kept:
             found = np.concatenate(search(totals[searched]))
         else:
             wanted = keys[searched], totals[searched]
             found = search_sums(sums.histograms, *wanted, directions, limits, team)
         results[0, searched - first] = found
-        note_results(nodes, gains, totals, results, first, n_nodes, limits)
-        n = int(choose_nodes(nodes, gains, n_nodes, rules.max_leaves, chosen))
-        if n == 0:
-            break
-        for e, node in enumerate(chosen[:n]):
+        return results
+
+    def split(chosen: NDArray, n_nodes: int) -> None:
+        nonlocal last_split
+        for e, node in enumerate(chosen):
             make_children(nodes, keys, node, n_nodes + 2 * e)
-        split = np.stack([chosen[:n], nodes[chosen[:n], COLUMN], nodes[chosen[:n], CUT]])
-        first = n_nodes
-        n_nodes += 2 * n
+        last_split = np.stack([chosen, nodes[chosen, COLUMN], nodes[chosen, CUT]])
+
+    n_nodes = grow_in_waves(nodes, totals, gains, n_drawn, rules, search_wave, split)
     return as_tree(nodes[:n_nodes], gains[:n_nodes])
