@@ -287,7 +287,7 @@ class LeafSamples:
     def blocks(self, n_threads: int) -> NDArray[np.int64]:
         """Return the first leaves of blocks that are worth a thread, and the number of leaves."""
         least = max(_BLOCK, _LEAVES_OF_A_BLOCK * len(self.prior.scores))
-        parts = -(-int(self._ends[-1]) // least)
+        parts = max(1, -(-int(self._ends[-1]) // least))  # there may be no samples here
         if n_threads > 1:
             parts = max(parts, 4 * n_threads)
         parts = min(parts, self.n_leaves)
