@@ -262,13 +262,15 @@ def draw(checked: dict[int, tuple[float, float]], large: Costs, n: int, path: Pa
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 3.5))
     for place, (name, line) in enumerate((("measured", "o-"), ("predicted", "s--"))):
         left.plot(list(checked), [each[place] for each in checked.values()], line, label=name)
-    left.set(title=f"{n:,} rows, this machine", xlabel="processes", ylabel="seconds a round")
-    left.set_ylim(bottom=0)
+    left.set(title=f"{n:,} rows, this machine", xlabel="processes", ylabel="seconds per round")
+    left.set(xticks=list(checked), ylim=(0, None))
     left.legend()
     for rows in ROWS:
         times = [large.round(rows, each, LATENCY, NETWORK) for each in WORKERS]
-        right.loglog(WORKERS, times, label=f"{rows:.0e} rows")
-    right.set(title="predicted for a cluster", xlabel="workers", ylabel="seconds a round")
+        right.loglog(WORKERS, times, label=f"{rows // 10**6:,} million rows")
+    right.set(title="predicted for a cluster", xlabel="workers", ylabel="seconds per round")
+    right.set_xticks(WORKERS, [str(each) for each in WORKERS])
+    right.set_xticks([], minor=True)
     right.legend()
     figure.tight_layout()
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -387,16 +389,16 @@ def scale_part(records: dict[str, Any], sizes: Sizes, picture: Path) -> str:
     costs, large = (Costs(**records["scale/kernels"][each]) for each in ("here", "large"))
     checked = {each: here(records, each, sizes.scale) for each in PROCESSES}
     draw(checked, large, sizes.scale, picture)
-    head = ["processes here", "a round, s", "predicted, s"]
+    head = ["processes here", "s per round", "predicted, s"]
     first = table(head, [[str(each), *map(number, both)] for each, both in checked.items()])
-    head = ["workers", *(f"{rows:,} rows, s a round" for rows in ROWS)]
+    head = ["workers", *(f"{rows:,} rows, s per round" for rows in ROWS)]
     lines = [
         [str(each), *(number(large.round(rows, each, LATENCY, NETWORK)) for rows in ROWS)]
         for each in WORKERS
     ]
     return (
-        f"Kernels take {1e9 * costs.row:.0f} ns a row and {1e3 * costs.fixed:.0f} ms a round of "
-        f"{sizes.scale:,} rows on one core; a shard makes {costs.sent / 1e6:.0f} MB of histograms "
+        f"Kernels take {1e9 * costs.row:.0f} ns per row and {1e3 * costs.fixed:.0f} ms per round "
+        f"of {sizes.scale:,} rows on one core; a shard makes {costs.sent / 1e6:.0f} MB of histograms "
         f"in {costs.waves} exchanges.\n\n{first}\nPredicted for workers of one core, with "
         f"{NETWORK / 1e9:g} GB/s and {1e3 * LATENCY:g} ms between them:\n\n{table(head, lines)}\n"
         f"![Seconds of a round, measured and predicted]({picture.parent.name}/{picture.name})\n"
