@@ -398,10 +398,11 @@ def scale_part(records: dict[str, Any], sizes: Sizes, picture: Path) -> str:
     ]
     return (
         f"Kernels take {1e9 * costs.row:.0f} ns per row and {1e3 * costs.fixed:.0f} ms per round "
-        f"of {sizes.scale:,} rows on one core; a shard makes {costs.sent / 1e6:.0f} MB of histograms "
-        f"in {costs.waves} exchanges.\n\n{first}\nPredicted for workers of one core, with "
-        f"{NETWORK / 1e9:g} GB/s and {1e3 * LATENCY:g} ms between them:\n\n{table(head, lines)}\n"
-        f"![Seconds of a round, measured and predicted]({picture.parent.name}/{picture.name})\n"
+        f"of {sizes.scale:,} rows on one core; a shard makes {costs.sent / 1e6:.0f} MB of "
+        f"histograms in {costs.waves} exchanges.\n\n{first}\n"
+        f"Predicted for workers of one core, with {NETWORK / 1e9:g} GB/s and {1e3 * LATENCY:g} ms "
+        f"between them:\n\n{table(head, lines)}\n"
+        f"![Seconds per round, measured and predicted]({picture.parent.name}/{picture.name})\n"
     )
 
 
