@@ -1,7 +1,7 @@
-"""Fits to a Parquet file and predicts it in a process whose memory is limited.
+"""Fits to a Parquet file, or predicts it, in a process whose memory is limited.
 
-Arguments: the file, the model file to write, MiB allowed beyond what imports and a first small fit
-take, and whether to work out of core (0 or 1).
+Arguments: the file, the model file, MiB allowed beyond what imports and a first small fit take, and
+what to do: "fit" writes the model, out of core, "fit-in-memory" tries to, "score" loads it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from distributed import Client
 
+from randomboost import load
 from randomboost.dask import DaskRandomBoostClassifier
 
 SETTINGS = {
@@ -39,7 +40,8 @@ def fit(read, client, out_of_core):
     return model.fit(read.drop(columns="y"), read["y"])
 
 
-def main(path: str, out: str, allowed: int, out_of_core: bool) -> None:
+def main(path: str, out: str, allowed: int, what: str) -> None:
+    out_of_core = what != "fit-in-memory"
     with Client(
         processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None, memory_limit=0
     ) as client:
@@ -52,11 +54,13 @@ def main(path: str, out: str, allowed: int, out_of_core: bool) -> None:
         limit = data_bytes() + allowed * 2**20
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
         read = dd.read_parquet(path, split_row_groups=True)
-        model = fit(read, client, out_of_core)
-        model.save(out)
-        right = model.score(read.drop(columns="y"), read["y"])
-        print(f"accuracy {right:.3f}")
+        if what == "score":
+            model = DaskRandomBoostClassifier(client=client).take_over(load(out))
+            right = model.score(read.drop(columns="y"), read["y"])
+            print(f"accuracy {right:.3f}")
+        else:
+            fit(read, client, out_of_core).save(out)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] == "1")
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4])

@@ -118,11 +118,12 @@ def test_a_file_of_three_times_the_memory(tmp_path):
     # memory that is freed counts no longer: one heap, which shrinks
     environment = os.environ | {"MALLOC_ARENA_MAX": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 
-    def run(out_of_core):
-        command = [sys.executable, script, path, out, str(ALLOWED), out_of_core]
+    def run(what):
+        command = [sys.executable, script, path, out, str(ALLOWED), what]
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100)
 
-    found = run("1")
+    fitted, found = run("fit"), run("score")
+    assert fitted.returncode == 0, fitted.stderr[-2000:]
     assert found.returncode == 0, found.stderr[-2000:]
     large = pd.read_parquet(path)
     settings = runpy.run_path(str(script))["SETTINGS"]
@@ -131,7 +132,7 @@ def test_a_file_of_three_times_the_memory(tmp_path):
     assert out.read_bytes() == (tmp_path / "local.rboost").read_bytes()
     right = local.score(large.drop(columns="y"), large["y"])
     assert found.stdout.split()[-1] == f"{right:.3f}"
-    assert "MemoryError" in run("0").stderr  # the limit is one
+    assert "MemoryError" in run("fit-in-memory").stderr  # the limit is one
 
 
 def test_ctrl_c_leaves_no_files(workers, task, tmp_path, monkeypatch):
