@@ -95,6 +95,8 @@ def test_replayed_trees_give_the_same_scores():
     trees = []
 
     class Noting:
+        runner = None
+
         def __len__(self):
             return len(rows)
 

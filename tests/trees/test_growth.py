@@ -6,10 +6,20 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from randomboost.runtime.compiling import kernel
 from randomboost.runtime.parallel import ThreadTeam
 from randomboost.trees import growth
 from randomboost.trees.growth import SketchRules, grow_sketched_tree
-from randomboost.trees.splitting import draw_directions, lower_half, packed, upper_half
+from randomboost.trees.lanes import (
+    add_lanes,
+    copy_lanes,
+    empty_lanes,
+    lane_kind,
+    n_lanes,
+    scan_cuts,
+    subtract_lanes,
+)
+from randomboost.trees.splitting import draw_directions
 
 ONE, THREE = ThreadTeam(1), ThreadTeam(3)
 
@@ -32,13 +42,10 @@ def made_samples(m=300, n_directions=5, n_bins=16, q=6, seed=0):
 
 def grown(bins, numbers, rules, n_drawn=None, key=5, team=ONE, rows=None, directions=None):
     m, width = numbers.shape
-    planes = -(-width // 8)
-    padded = np.zeros((m, 8 * planes), dtype=np.int64)
-    padded[:, :width] = numbers
     rows = np.arange(m) if rows is None else rows
-    words = np.zeros((2, planes, len(rows), 4), dtype=np.int64)
-    pairs = (padded[:, 0::2] << 32) + padded[:, 1::2]
-    words[0] = pairs[rows].reshape(len(rows), planes, 4).transpose(1, 0, 2)
+    words = empty_lanes(2, len(rows), n_lanes(width - 2))
+    words[0] = 0
+    words[0, :, :width] = numbers[rows]
     directions = np.array([0, bins.shape[1]]) if directions is None else directions
     return grow_sketched_tree(
         bins, np.stack([rows, rows]).astype(np.uint32), words, rules, directions,
@@ -93,15 +100,55 @@ def slow_tree(bins, numbers, rules):
                 found.append(None)
 
 
-def test_packed_numbers_come_back():
-    for upper, lower in [(0, 0), (5, -3), (-7, 9), (-(2**31) + 1, -(2**31) + 1), (2**31 - 1, -1)]:
-        word = packed(upper, lower)
-        assert (upper_half(word), lower_half(word)) == (upper, lower)
-    total = packed(-5, 3) + packed(2, -9)
-    assert (upper_half(total), lower_half(total)) == (-3, -6)
+@kernel
+def change_rows(target, source, kind):
+    add_lanes(target, 3, source, 7, kind)
+    copy_lanes(target, 5, source, 2, kind)
+    subtract_lanes(target, 6, source, 1, kind)
 
 
-@pytest.mark.parametrize("q", [1, 4, 6, 7, 15])
+@kernel
+def scan(rows, first, places, n, totals, node, ridge, least, sums, gains, kind):
+    return scan_cuts(rows, first, places, n, totals, node, ridge, least, sums, gains, kind)
+
+
+@pytest.mark.parametrize("width", [8, 16, 32, 64])
+def test_rows_of_lanes_are_added_and_copied(width):
+    rng = np.random.default_rng(0)
+    source, target = (rng.integers(-(2**20), 2**20, (9, width)).astype(np.int32) for _ in range(2))
+    expected = target.copy()
+    expected[3] += source[7]
+    expected[5] = source[2]
+    expected[6] -= source[1]
+    change_rows(target, source, lane_kind(width))
+    assert_array_equal(target, expected)
+
+
+@pytest.mark.parametrize("width", [8, 16, 32, 64])
+@pytest.mark.parametrize("least", [1, 30])
+def test_scan_finds_the_gains_of_plain_code(width, least):
+    rng = np.random.default_rng(width)
+    rows = rng.integers(-(2**14), 2**14, (40, width)).astype(np.int32)
+    rows[:, :2] = rng.integers(1, 9, (40, 2))
+    places = np.sort(rng.choice(20, 12, replace=False))
+    before = rows.copy()
+    totals = np.stack([rows[0], rows[10 + places].sum(axis=0)]).astype(np.int32)
+    sums = np.zeros((20, width), dtype=np.int32)
+    limits = np.float32(2.0), np.float32(least)
+    found = np.empty(20, dtype=np.float32)
+    best = scan(rows, 10, places, 12, totals, 1, *limits, sums, found, lane_kind(width))
+    left = np.cumsum(before[10 + places], axis=0).astype(float)
+    right = left[-1] - left
+    gains = sum((part[:, 2:] ** 2).sum(axis=1) / (part[:, 0] + 2.0) for part in (left, right))
+    gains[np.minimum(left[:, 1], right[:, 1]) < least] = 0.0
+    assert_allclose(found[:12], gains, rtol=1e-5)
+    assert best == found[:12].max()
+    assert_array_equal(sums[:12], left)
+    before[10 + places] = 0
+    assert_array_equal(rows, before)
+
+
+@pytest.mark.parametrize("q", [1, 4, 6, 7, 15, 31])
 @pytest.mark.parametrize(
     "rules",
     [

@@ -11,10 +11,10 @@ from scipy.special import log_softmax, softmax
 
 from randomboost.runtime.parallel import ThreadTeam
 from randomboost.trees import leaf_sums, leaves
+from randomboost.trees.lanes import empty_lanes, n_lanes
 from randomboost.trees.leaves import LeafRules
 from randomboost.trees.sketching import (
     find_units,
-    n_planes,
     pack_sketches,
     sketch,
     sketch_matrix,
@@ -25,9 +25,9 @@ from randomboost.trees.sparse_scores import (
     SparseScores,
     cross_entropy,
     exponential,
+    logarithm,
     make_prior,
 )
-from randomboost.trees.splitting import lower_half, upper_half
 
 ONE, THREE = ThreadTeam(1), ThreadTeam(3)
 COUNTS = st.sampled_from([2, 3, 10, DENSE, DENSE + 1, 150])
@@ -131,8 +131,17 @@ def test_sketches_are_those_of_dense_gradients(k, most, q, seed):
         assert_array_equal(one, other)
 
 
+def test_logarithm_of_single_precision():
+    x = np.concatenate([np.geomspace(1e-37, 1, 2000), 1 - np.geomspace(1e-7, 0.5, 500), [1.0]])
+    x = x.astype(np.float32)
+    found = np.array([logarithm(each) for each in x])
+    assert_allclose(found, np.log(x.astype(np.float64)), rtol=3e-7, atol=1e-7)
+
+
 def test_sketching_matrix():
-    assert_array_equal(sketch_matrix(1, 4, 4), np.eye(4))
+    basis = sketch_matrix(1, 4, 3)
+    assert_allclose(basis.T @ basis, np.eye(3), atol=1e-6)
+    assert_allclose(basis.sum(axis=0), 0, atol=1e-6)
     matrix = sketch_matrix(1, 5000, 8)
     assert_allclose(matrix.T @ matrix / 5000, np.eye(8) / 8, atol=0.01)
     assert not np.array_equal(matrix, sketch_matrix(2, 5000, 8))
@@ -140,26 +149,24 @@ def test_sketching_matrix():
 
 
 @pytest.mark.parametrize("q", [1, 2, 6, 7, 14, 15])
-def test_words_hold_rounded_sketches(q):
+def test_lanes_hold_rounded_sketches(q):
     rng = np.random.default_rng(0)
     scores, _ = made_scores(rng, 50, 20, 20)
     y, weight = rng.integers(0, 20, 50), np.ones(50, dtype=np.float32)
     sketches = sketch(scores, y, weight, rng.normal(size=(20, q)).astype(np.float32), ONE)
     rows = np.arange(0, 50, 2, dtype=np.uint32)
-    words = np.empty((n_planes(q), 25, 4), dtype=np.int64)
+    words = empty_lanes(25, n_lanes(q))
     sizes = total_sizes(sketches, rows, THREE)
     assert_array_equal(sizes, total_sizes(sketches, rows, ONE))
     unit_g, unit_h = find_units(sizes)
     pack_sketches(sketches, rows, (unit_g, unit_h), words, ONE)
-    flat = words.transpose(1, 0, 2).reshape(25, -1)
-    upper, lower = (np.vectorize(half)(flat) for half in (upper_half, lower_half))
-    assert_array_equal(lower[:, 0], 1)
-    assert_allclose(upper[:, 0] * unit_h, sketches.curvatures[rows], atol=0.51 * unit_h)
-    numbers = np.stack([upper[:, 1:], lower[:, 1:]], axis=2).reshape(25, -1)
+    curvatures, counts, numbers = words[:, 0], words[:, 1], words[:, 2:].astype(np.int64)
+    assert_array_equal(counts, 1)
+    assert_allclose(curvatures * unit_h, sketches.curvatures[rows], atol=0.51 * unit_h)
     assert_allclose(numbers[:, :q] * unit_g, sketches.gradients[rows], atol=0.51 * unit_g)
     assert not numbers[:, q:].any()
     assert 2**28 < np.abs(numbers).sum(axis=0).max() < 2**31
-    assert 2**28 < upper[:, 0].sum() < 2**31
+    assert 2**28 < curvatures.sum() < 2**31
 
 
 def dense_sums(dense, y, weight, rows, rules):
@@ -185,10 +192,10 @@ def gain_on(dense, y, weight, inner, outer, rules):
     return -(g * steps + h * steps**2 / 2).sum()
 
 
-def make_leaves(scores, normalisers, y, weight, places, taken, n_leaves, rules, team):
+def make_leaves(scores, sketches, y, weight, places, taken, n_leaves, rules, team):
     """Return leaf vectors and their gains, which are the same from the sums of all leaves."""
     samples = leaf_sums.LeafSamples(
-        scores, normalisers, y, weight, places, taken, n_leaves, rules.largest_step
+        scores, sketches, y, weight, places, taken, n_leaves, rules.largest_step
     )
     found, gains = leaves.make_leaves(samples, rules, team)
     same, same_gains = leaves.leaves_of_sums(samples.sums(team), scores.prior, rules, team)
@@ -209,7 +216,7 @@ def test_leaves_are_newton_steps(k, s, most, seed):
     places = rng.integers(0, n_leaves, m).astype(np.int32)
     rules = LeafRules(0.7, 0.1, s, 0.0, 10.0)
     taken = rng.random(m) < 0.6
-    data = scores, sketches.normalisers, y, weight, places, taken, n_leaves, rules
+    data = scores, sketches, y, weight, places, taken, n_leaves, rules
     leaves, gains_of_tree = make_leaves(*data, ONE)
     rows = np.arange(m)
     expected = np.zeros(2)
@@ -244,7 +251,7 @@ def test_classes_that_gain_little_are_left_out():
     sketches = sketch(scores, y, weight, np.ones((20, 1), dtype=np.float32), ONE)
     rules = LeafRules(1.0, 0.1, 20, 0.2, 10.0)
     places, rows = np.zeros(60, dtype=np.int32), np.arange(60)
-    data = scores, sketches.normalisers, y, weight, places, rows < 60, 1, rules
+    data = scores, sketches, y, weight, places, rows < 60, 1, rules
     leaves, _ = make_leaves(*data, ONE)
     _, gains = dense_steps(dense, y, weight, rows, rules)
     assert_array_equal(leaves.classes, np.flatnonzero(gains >= 0.2 * gains.max()))

@@ -70,9 +70,9 @@ class Kernel:
             code, names = self._function.__code__, self._function.__globals__
             used = [names.get(name) for name in code.co_names]
             parts = [
-                each._digest() if isinstance(each, Kernel) else repr(each)
+                each._digest() if isinstance(each, Kernel | Instructions) else repr(each)
                 for each in used
-                if isinstance(each, Kernel | int | float | tuple | np.generic)
+                if isinstance(each, Kernel | Instructions | int | float | tuple | np.generic)
             ]
             text = repr((_plain(code), parts, self._options))
             self._checksum = zlib.crc32(text.encode())
@@ -87,7 +87,7 @@ class Kernel:
         called = {
             name: names[name]._for_kernels()
             for name in self._function.__code__.co_names
-            if isinstance(names.get(name), Kernel)
+            if isinstance(names.get(name), Kernel | Instructions)
         }
         function = FunctionType(self._function.__code__, {**names, **called})
         function.__module__ = self.__module__
@@ -100,6 +100,36 @@ class Kernel:
         dispatcher = njit(**options, **self._options)(function)
         _folders.append(dispatcher.stats.cache_path)
         return dispatcher
+
+
+class Instructions:
+    """A function for kernels that is written in LLVM's instructions: an intrinsic of numba.
+
+    Parameters
+    ----------
+    define : callable
+        As for ``numba.extending.intrinsic``; called when a kernel that uses it is compiled.
+    parameters : tuple
+        What `define` was made with.
+    """
+
+    def __init__(self, define: Callable, parameters: tuple[Any, ...] = ()) -> None:
+        self.__doc__ = define.__doc__
+        self._define, self._parameters = define, parameters
+        self._inner: Any = None
+
+    def _for_kernels(self) -> Any:
+        """Return the intrinsic."""
+        if self._inner is None:
+            from numba.extending import intrinsic
+
+            self._inner = intrinsic(self._define)
+        return self._inner
+
+    def _digest(self) -> int:
+        """Return a checksum of the code."""
+        text = repr((_plain(self._define.__code__), self._parameters))
+        return zlib.crc32(text.encode())
 
 
 def _plain(code: CodeType) -> tuple[Any, ...]:

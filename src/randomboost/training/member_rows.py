@@ -6,28 +6,25 @@ several places.
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
-from ..runtime.random_stream import scrambled
 from ..trees.growth import SketchedTree, SketchRules, grow_sketched_tree
+from ..trees.lanes import empty_lanes, n_lanes
 from ..trees.leaf_sums import LeafSamples, LeafSums
 from ..trees.leaves import LeafRules, Leaves, find_leaves, make_leaves
 from ..trees.sketching import (
     Sketches,
-    n_planes,
     pack_sketches,
     sketch,
     total_loss,
     total_sizes,
 )
-from ..trees.sparse_scores import Prior, SparseScores
-from ..trees.splitting import WORDS
+from ..trees.sparse_scores import DENSE, Prior, SparseScores
+from ..trees.whole_round import RoundRunner, draw_rows
 
 
 def leaf_places(bins: NDArray, grown: SketchedTree, team: ThreadTeam) -> NDArray[np.int32]:
@@ -55,16 +52,6 @@ def leaf_places(bins: NDArray, grown: SketchedTree, team: ThreadTeam) -> NDArray
 
     team.run(work, len(bins), grain=512)
     return leaves
-
-
-@kernel
-def _draw_rows(keys: NDArray, key: np.uint64, limit: np.uint64, rows: NDArray) -> int:
-    """Fill in the samples whose draw is below a limit; return how many."""
-    n = 0
-    for i in range(len(keys)):
-        rows[n] = i
-        n += scrambled(keys[i] + key) < limit
-    return n
 
 
 class RoundSums(NamedTuple):
@@ -147,8 +134,11 @@ class MemberRows:
         self.y = np.ascontiguousarray(y, dtype=np.int64)
         self._weight = weight.astype(np.float32)
         self.scores = SparseScores(prior, len(y), begin)
-        self._planes = n_planes(n_sketches)
-        self._words = np.empty(2 * self._planes * len(y) * WORDS, dtype=np.int64)
+        self._n_lanes = n_lanes(n_sketches)
+        self._words: NDArray[np.int32] | None = None
+        self.runner: RoundRunner | None = None
+        if team.n_threads == 1 and len(prior.scores) <= DENSE:
+            self.runner = RoundRunner(bins, self.y, self._weight, keys, prior)
         self._sketches: Sketches
         self._rows: NDArray[np.uint32]
         self._places: NDArray[np.int32]
@@ -177,7 +167,7 @@ class MemberRows:
         if share >= 1.0:
             return self.take_all()
         rows = np.empty(len(self) + 1, dtype=np.uint32)
-        n = _draw_rows(self._keys, np.uint64(key), np.uint64(share * 2.0**64), rows)
+        n = draw_rows(self._keys, np.uint64(key), np.uint64(share * 2.0**64), rows)
         return self._take(rows[:n])
 
     def take_all(self) -> RoundSums:
@@ -189,11 +179,12 @@ class MemberRows:
         sizes = total_sizes(self._sketches, rows, self._team)
         return RoundSums(total_loss(self._sketches, self._team), len(rows), sizes)
 
-    def _packed(self, growth: Growth) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-        """Return the samples that were taken, and their words."""
-        rows = self._rows
-        shape = 2, self._planes, len(rows), WORDS
-        words = self._words[: math.prod(shape)].reshape(shape)
+    def _packed(self, growth: Growth) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
+        """Return the samples that were taken, and their lanes."""
+        rows, width = self._rows, self._n_lanes
+        if self._words is None:
+            self._words = empty_lanes(2 * len(self), width)
+        words = self._words[: 2 * len(rows)].reshape(2, len(rows), width)
         pack_sketches(self._sketches, rows, growth.units, words[0], self._team)
         return np.stack([rows, rows]), words
 
@@ -227,7 +218,7 @@ class MemberRows:
         taken[self._rows] = True
         n_leaves = int((grown.columns < 0).sum())
         return LeafSamples(
-            self.scores, self._sketches.normalisers, self.y, self._weight, self._places, taken,
+            self.scores, self._sketches, self.y, self._weight, self._places, taken,
             n_leaves, largest_step,
         )  # fmt: skip
 

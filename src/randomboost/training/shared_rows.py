@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from ..runtime.parallel import ThreadTeam
 from ..trees.growth import SketchedTree
+from ..trees.lanes import n_lanes
 from ..trees.leaf_sums import LeafSums
 from ..trees.leaves import LeafRules, Leaves, leaves_of_sums
 from ..trees.shared_growth import PlacedTree, Wave, WaveSums, grow_shared_tree
-from ..trees.sketching import n_planes
 from ..trees.sparse_scores import Prior
 from .member_rows import Growth, MemberRows, RoundSums, leaf_places
 
@@ -73,7 +73,7 @@ class ShardRows(MemberRows):
         """
         _, bounds, n_drawn, rules, key = growth
         packed = self._packed(growth)
-        room = np.empty(0, dtype=np.int64) if self._tree is None else self._tree.room
+        room = np.empty(0, dtype=np.int32) if self._tree is None else self._tree.room
         self._tree = PlacedTree(self._bins, *packed, rules, bounds, n_drawn, key, self._team, room)
         return self._tree.advance(wave)
 
@@ -82,13 +82,13 @@ class ShardRows(MemberRows):
         assert self._tree is not None
         return self._tree.advance(wave)
 
-    def part(self, place: int, n_places: int) -> NDArray[np.int64]:
+    def part(self, place: int, n_places: int) -> NDArray[np.int32]:
         """Return the histograms of the nodes that a place searches."""
         assert self._tree is not None
         return self._tree.part(place, n_places)
 
     def search(
-        self, place: int, n_places: int, totals: NDArray[np.int64], others: list[NDArray[np.int64]]
+        self, place: int, n_places: int, totals: NDArray[np.int32], others: list[NDArray[np.int32]]
     ) -> NDArray:
         """Find the best cuts of the nodes that this place searches; see `PlacedTree.search`."""
         assert self._tree is not None
@@ -136,8 +136,9 @@ class SharedRows:
         team: ThreadTeam,
     ) -> None:
         self._ask, self._n_samples, self._n_places = ask, n_samples, n_places
-        self._prior, self._planes, self._team = prior, n_planes(n_sketches), team
+        self._prior, self._width, self._team = prior, n_lanes(n_sketches), team
         self._n_taken = self._n_trees = 0
+        self.runner = None  # whole rounds are for samples in one place
         self._last: Leaves | None = None
 
     def __len__(self) -> int:
@@ -170,11 +171,11 @@ class SharedRows:
 
         _, bounds, n_drawn, rules, key = growth
 
-        def search(totals: NDArray[np.int64]) -> list[NDArray]:
+        def search(totals: NDArray[np.int32]) -> list[NDArray]:
             return self._ask("search", totals)
 
         return grow_shared_tree(
-            ask, search, self._n_taken, self._planes, rules, bounds, n_drawn, key, self._team
+            ask, search, self._n_taken, self._width, rules, bounds, n_drawn, key, self._team
         )
 
     def make_leaves(self, grown: SketchedTree, rules: LeafRules) -> tuple[Leaves, NDArray]:

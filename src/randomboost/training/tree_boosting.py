@@ -17,7 +17,8 @@ from ..ensembles.landmark_trees import LandmarkTrees, apart, together
 from ..ensembles.sparse_trees import SparseTrees
 from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import scrambled
-from ..trees.sketching import n_planes
+from ..trees.lanes import n_lanes
+from ..trees.sketching import n_used
 from ..trees.sparse_scores import make_prior
 from .binned_data import BinnedData
 from .landmark_ridge import n_start_samples
@@ -67,8 +68,8 @@ class SketchTrainer(Trainer):
             self._directions = choose_directions(settings, rows, seeds)
         else:
             self._directions = start.directions
-        n_directions, n_sketches = len(self._directions), min(settings.n_sketches, n_classes)
-        each = 64 * n_planes(n_sketches) + 8 * min(n_classes, 4 * settings.leaf_classes)
+        n_directions, n_sketches = len(self._directions), n_used(settings.n_sketches, n_classes)
+        each = 8 * n_lanes(n_sketches) + 8 * min(n_classes, 4 * settings.leaf_classes)
         compared = 16 * n_start_samples(m, settings.n_landmarks) * settings.n_landmarks
         rows.need_memory(
             m * (n_directions + n_members * each) + compared,

@@ -13,7 +13,8 @@ from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import scrambled
 from ..trees.growth import SketchedTree, SketchRules
 from ..trees.leaves import LeafRules, Leaves
-from ..trees.sketching import LOSS_UNITS, find_units, sketch_matrix
+from ..trees.sketching import LOSS_UNITS, find_units, n_used, sketch_matrix
+from ..trees.whole_round import Round
 from .member_rows import Growth, RoundSums
 from .scored_samples import ScoredSamples
 from .tree_settings import SketchSettings
@@ -84,15 +85,15 @@ class Member:
         assert self._last is not None
         samples.add(*self._last, share, team)
 
-    def _family(self) -> int:
-        """Return the family of directions whose turn it is."""
+    def _family(self) -> tuple[int, NDArray]:
+        """Return the family of directions whose turn it is, and what is due to all then."""
         wanted = self._weights
         if self._tries.min() > 0:
             earned = self._earned / self._tries
             behind = self._settings.focus * (earned - earned.max())
             wanted = wanted * (_FLOOR + (1 - _FLOOR) * np.exp(behind))
-        self._due += wanted / wanted.sum()
-        return int(self._due.argmax())
+        due = self._due + wanted / wanted.sum()
+        return int(due.argmax()), due
 
     def _credit(self, family: int, known: float, gain: float) -> None:
         """Note what a tree gained on the samples it was grown on, and on the others.
@@ -107,28 +108,33 @@ class Member:
         self._earned[family] = _MEMORY * self._earned[family] + more
         self._tries[family] = _MEMORY * self._tries[family] + 1
 
-    def _grow(self, sums: RoundSums, family: int | None, key: int) -> tuple[SketchedTree, float]:
-        """Return a tree grown on the samples taken, and what a unit of its gains stands for.
+    def _searched(self, family: int | None) -> tuple[NDArray[np.int64], int]:
+        """Return the directions to look at, and how many are drawn at a node.
 
-        It looks at directions drawn from a family, or at all directions where that is None.
+        They are those of a family, or all directions where that is None.
         """
-        settings = self._settings
-        units = find_units(sums.sizes)
         if family is None:
-            bounds = np.array([0, len(self._edges)])
-            n_drawn = int(bounds[1])
-        else:
-            bounds = self._bounds[family]
-            share = round(settings.max_features * int(bounds[1] - bounds[0]))
-            n_drawn = max(_LEAST_DRAWN, min(share, settings.max_drawn))
-        rules = SketchRules(
+            return np.array([0, len(self._edges)]), len(self._edges)
+        bounds, settings = self._bounds[family], self._settings
+        share = round(settings.max_features * int(bounds[1] - bounds[0]))
+        return bounds, max(_LEAST_DRAWN, min(share, settings.max_drawn))
+
+    def _tree_rules(self, unit: float) -> SketchRules:
+        """Return what a tree may look like, for a unit of the curvatures."""
+        settings = self._settings
+        return SketchRules(
             settings.max_leaves,
             settings.max_depth,
             settings.min_samples_leaf,
-            settings.ridge / units[1],
+            settings.ridge / unit,
             settings.max_bins,
         )
-        grown = self.rows.grow(Growth(units, bounds, n_drawn, rules, key))
+
+    def _grow(self, sums: RoundSums, family: int | None, key: int) -> tuple[SketchedTree, float]:
+        """Return a tree grown on the samples taken, and what a unit of its gains stands for."""
+        units = find_units(sums.sizes)
+        rules = self._tree_rules(units[1])
+        grown = self.rows.grow(Growth(units, *self._searched(family), rules, key))
         return grown, units[0] ** 2 / units[1]
 
     def step(self) -> dict[str, float] | str:
@@ -136,20 +142,8 @@ class Member:
         settings, n_classes, m = self._settings, self._n_classes, len(self.rows)
         salt = 0x9E3779B97F4A7C15 * (len(self.trees) + 1)
         key = int(scrambled(np.uint64((settings.seed + salt) % 2**64)))
-        matrix = sketch_matrix(key, n_classes, min(settings.n_sketches, n_classes))
-        sums = self.rows.sketch(matrix, key, settings.subsample)
-        if not sums.n_taken:
-            sums = self.rows.take_all()
-        loss = sums.loss / LOSS_UNITS / m
-        if loss < _SETTLED:
-            return "all samples are fitted"
-        family = self._family()
-        grown, unit = self._grow(sums, family, key)
-        if len(grown.columns) == 1:  # samples or directions that were not drawn may do
-            sums = self.rows.take_all()
-            grown, unit = self._grow(sums, None, key)
-        if len(grown.columns) == 1:
-            return "no tree separates any two samples"
+        matrix = sketch_matrix(key, n_classes, n_used(settings.n_sketches, n_classes))
+        family, due = self._family()
         rules = LeafRules(
             settings.ridge,
             settings.learning_rate,
@@ -157,18 +151,53 @@ class Member:
             settings.least_share,
             settings.largest_step,
         )
-        vectors, gains = self.rows.make_leaves(grown, rules)
-        gain = float(grown.gains.sum()) * unit
+        done = None if self.rows.runner is None else self._whole_round(matrix, key, family, rules)
+        if done is None or done.tree is None:
+            done = self._round(matrix, key, family, rules)
+        loss = done.loss / LOSS_UNITS / m
+        if loss < _SETTLED:
+            return "all samples are fitted"
+        self._due = due
+        if done.tree is None or done.leaves is None:
+            return "no tree separates any two samples"
+        gain = float(done.tree.gains.sum()) * done.unit
         known = other = gain / m / loss  # where the tree was grown on all samples
-        if sums.n_taken < m:
-            known, other = gains / (sums.n_taken, m - sums.n_taken) / loss
+        if done.n_taken < m:
+            known, other = done.gains / (done.n_taken, m - done.n_taken) / loss
         self._credit(family, known, other)
-        self.rows.add(vectors)
         if self._held is not None:
-            self._held.add(grown, vectors, 1.0, self._team)
-        self._last = grown, vectors
-        self.trees.append(self._as_tree(grown, vectors, unit))
+            self._held.add(done.tree, done.leaves, 1.0, self._team)
+        self._last = done.tree, done.leaves
+        self.trees.append(self._as_tree(done.tree, done.leaves, done.unit))
         return {"loss": loss, "gain": gain}
+
+    def _whole_round(
+        self, matrix: NDArray[np.float32], key: int, family: int, rules: LeafRules
+    ) -> Round:
+        """Run a round in one kernel."""
+        return self.rows.runner.run(
+            self.rows.scores.values, matrix, key, self._settings.subsample,
+            *self._searched(family), self._tree_rules(1.0), rules,
+            _SETTLED * LOSS_UNITS * len(self.rows),
+        )  # fmt: skip
+
+    def _round(self, matrix: NDArray[np.float32], key: int, family: int, rules: LeafRules) -> Round:
+        """Run a round step by step."""
+        sums = self.rows.sketch(matrix, key, self._settings.subsample)
+        if not sums.n_taken:
+            sums = self.rows.take_all()
+        nothing = Round(sums.loss, sums.n_taken, 0.0, None, None, np.zeros(2))
+        if sums.loss / LOSS_UNITS / len(self.rows) < _SETTLED:
+            return nothing
+        grown, unit = self._grow(sums, family, key)
+        if len(grown.columns) == 1:  # samples or directions that were not drawn may do
+            sums = self.rows.take_all()
+            grown, unit = self._grow(sums, None, key)
+        if len(grown.columns) == 1:
+            return nothing
+        vectors, gains = self.rows.make_leaves(grown, rules)
+        self.rows.add(vectors)
+        return Round(sums.loss, sums.n_taken, unit, grown, vectors, gains)
 
     def _as_tree(self, grown: SketchedTree, vectors: Leaves, unit: float) -> SparseTree:
         """Return a tree with its cuts as values."""

@@ -19,16 +19,8 @@ from ..runtime.compiling import ZERO, kernel
 from ..runtime.ordering import kth_largest
 from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import scrambled
-from .splitting import (
-    TOGETHER,
-    WORDS,
-    Room,
-    draw_directions,
-    lower_half,
-    make_room,
-    search_cuts,
-    upper_half,
-)
+from .lanes import CURVATURE, add_lanes, copy_lanes, lane_kind, square_sum, subtract_lanes
+from .splitting import TOGETHER, Room, draw_directions, make_room, search_cuts
 
 COLUMN, CUT, CHILD, BEGIN, MIDDLE, END, DEPTH = 0, 1, 2, 3, 4, 5, 6
 _PLACES = 7  # columns of a table of nodes
@@ -62,45 +54,37 @@ def _search_pieces(
             end = min((last - work[node]) * PIECE, n_drawn)
             search_cuts(
                 bins, rows[side], words[side], nodes[place, BEGIN], nodes[place, END],
-                totals[place], drawn[begin:end], rules, room, results[node],
+                totals, place, drawn[begin:end], rules, room, results[node],
             )  # fmt: skip
             piece = last
         node += 1
 
 
 @kernel
-def _part_node(bins: NDArray, rows: NDArray, words: NDArray, node: NDArray) -> None:
+def _part_node(bins: NDArray, rows: NDArray, words: NDArray, node: NDArray, kind: int) -> None:
     """Move the samples of a node to its children, into the other half of the memory."""
     side = node[DEPTH] & 1
     cut = np.uint8(node[CUT])
     column = np.uint64(node[COLUMN])
-    low, high = np.uint64(node[BEGIN]), np.uint64(node[MIDDLE])
+    low, high = node[BEGIN], node[MIDDLE]
     source, target = rows[side], rows[1 - side]
-    for p in range(np.uint64(node[BEGIN]), np.uint64(node[END])):
+    before, after = words[side], words[1 - side]
+    for p in range(node[BEGIN], node[END]):
         row = source[p]
-        right = np.uint64(bins[np.uint64(row), column] > cut)
+        right = np.int64(bins[np.uint64(row), column] > cut)
         to = high if right else low
         target[to] = row
-        for plane in range(words.shape[1]):
-            w0, w1 = words[side, plane, p, 0], words[side, plane, p, 1]
-            w2, w3 = words[side, plane, p, 2], words[side, plane, p, 3]
-            words[1 - side, plane, to, 0] = w0
-            words[1 - side, plane, to, 1] = w1
-            words[1 - side, plane, to, 2] = w2
-            words[1 - side, plane, to, 3] = w3
+        copy_lanes(after, to, before, p, kind)
         high += right
-        low += np.uint64(1) - right
+        low += 1 - right
 
 
 @kernel
-def sum_up(words: NDArray, begin: int, end: int, totals: NDArray) -> None:
-    """Totals of the words of some samples."""
-    for plane in range(len(totals)):
-        for j in range(WORDS):
-            totals[plane, j] = 0
-        for p in range(begin, end):
-            for j in range(WORDS):
-                totals[plane, j] += words[plane, p, j]
+def sum_up(words: NDArray, begin: int, end: int, totals: NDArray, node: int, kind: int) -> None:
+    """Totals of the lanes of some samples."""
+    totals[node] = 0
+    for p in range(begin, end):
+        add_lanes(totals, node, words, p, kind)
 
 
 @kernel
@@ -119,22 +103,21 @@ def make_children(nodes: NDArray, keys: NDArray, node: int, child: int) -> None:
 @kernel
 def part_nodes(
     bins: NDArray, rows: NDArray, words: NDArray, nodes: NDArray, keys: NDArray, totals: NDArray,
-    chosen: NDArray, n_before: int, first: int, last: int,
+    chosen: NDArray, n_before: int, first: int, last: int, kind: int,
 ) -> None:  # fmt: skip
     """Split some of the chosen nodes: their samples, and what is known of their children."""
     for e in range(first, last):
         node = chosen[e]
-        _part_node(bins, rows, words, nodes[node])
+        _part_node(bins, rows, words, nodes[node], kind)
         child = n_before + 2 * e
         side = (nodes[node, DEPTH] & 1) ^ 1
         smaller = nodes[node, MIDDLE] - nodes[node, BEGIN] > nodes[node, END] - nodes[node, MIDDLE]
         make_children(nodes, keys, node, child)
         few = child + (1 if smaller else 0)
-        sum_up(words[side], nodes[few, BEGIN], nodes[few, END], totals[few])
+        sum_up(words[side], nodes[few, BEGIN], nodes[few, END], totals, few, kind)
         other = child + (0 if smaller else 1)
-        for plane in range(totals.shape[1]):
-            for j in range(WORDS):
-                totals[other, plane, j] = totals[node, plane, j] - totals[few, plane, j]
+        copy_lanes(totals, other, totals, node, kind)
+        subtract_lanes(totals, other, totals, few, kind)
 
 
 @kernel
@@ -177,12 +160,7 @@ def note_results(
         for thread in range(1, len(results)):
             if results[thread, node - first, 0] > best[0]:
                 best = results[thread, node - first]
-        square = 0.0
-        for plane in range(totals.shape[1]):
-            for j in range(1 if plane == 0 else 0, WORDS):
-                word = totals[node, plane, j]
-                square += np.float64(upper_half(word)) ** 2 + np.float64(lower_half(word)) ** 2
-        before = square / (np.float64(upper_half(totals[node, 0, 0])) + rules[0])
+        before = square_sum(totals, node) / (np.float64(totals[node, CURVATURE]) + rules[0])
         gains[node] = 0.0
         if best[1] >= 0 and best[0] > before * (1.0 + 1e-9):
             gains[node] = best[0] - before
@@ -207,7 +185,23 @@ def lay_out_work(
 
 
 @kernel
-def _grow_alone(
+def note_places(nodes: NDArray, n_nodes: int, rows: NDArray, places: NDArray) -> int:
+    """Fill in the leaf of every sample that a tree was grown on; return the number of leaves.
+
+    Leaves are numbered in the order of the nodes.
+    """
+    leaf = ZERO
+    for node in range(n_nodes):
+        if nodes[node, CHILD] == NONE:
+            of_node = rows[nodes[node, DEPTH] & 1]
+            for p in range(nodes[node, BEGIN], nodes[node, END]):
+                places[of_node[p]] = leaf
+            leaf += 1
+    return leaf
+
+
+@kernel
+def grow_alone(
     bins: NDArray, rows: NDArray, words: NDArray, nodes: NDArray, keys: NDArray, totals: NDArray,
     gains: NDArray, rules: NDArray, directions: NDArray, n_drawn: int, room: Room, max_leaves: int,
     max_depth: int,
@@ -231,7 +225,7 @@ def _grow_alone(
         n = choose_nodes(nodes, gains, n_nodes, max_leaves, chosen)
         if n == 0:
             break
-        part_nodes(bins, rows, words, nodes, keys, totals, chosen, n_nodes, ZERO, n)
+        part_nodes(bins, rows, words, nodes, keys, totals, chosen, n_nodes, ZERO, n, room[5])
         first = n_nodes
         n_nodes += 2 * n
     return n_nodes
@@ -297,7 +291,7 @@ def _shares(costs: NDArray, n_threads: int) -> list[tuple[int, int]]:
 def grow_sketched_tree(
     bins: NDArray[np.uint8],
     rows: NDArray[np.uint32],
-    words: NDArray[np.int64],
+    words: NDArray[np.int32],
     rules: SketchRules,
     directions: NDArray[np.int64],
     n_drawn: int,
@@ -312,8 +306,8 @@ def grow_sketched_tree(
         Bins of all samples along all directions.
     rows : ndarray of uint32 of shape (2, n)
         The samples to grow the tree on in ``rows[0]``; ``rows[1]`` is room to work in.
-    words : ndarray of int32 of shape (2, n_planes, n, 8)
-        Their words in ``words[0]``: curvature, count and sketches; the sum over all samples of the
+    words : ndarray of int32 of shape (2, n, n_lanes)
+        Their lanes in ``words[0]``: curvature, count and sketches; the sum over all samples of the
         absolute values of every lane must be below 2**31. ``words[1]`` is room to work in.
     rules : SketchRules
         What the tree may look like.
@@ -331,20 +325,20 @@ def grow_sketched_tree(
     SketchedTree
         The tree; a single leaf where no split gains anything.
     """
-    nodes, keys, totals = make_nodes(rules.max_leaves, rows.shape[1], key, words.shape[1])
-    sum_up(words[0], 0, rows.shape[1], totals[0])
+    nodes, keys, totals = make_nodes(rules.max_leaves, rows.shape[1], key, words.shape[2])
+    sum_up(words[0], 0, rows.shape[1], totals, 0, lane_kind(words.shape[2]))
     gains = np.zeros(len(nodes))
     limits = rules.limits
     n_drawn = int(min(n_drawn, directions[1] - directions[0]))
     data = bins, rows, words, nodes, keys, totals
     if team.n_threads == 1 or rows.shape[1] * n_drawn < _ALONE:
-        n_nodes = _grow_alone(
+        n_nodes = grow_alone(
             *data,
             gains,
             limits,
             directions,
             n_drawn,
-            make_room(words.shape[1], rules.n_bins),
+            make_room(words.shape[2], rules.n_bins),
             rules.max_leaves,
             rules.max_depth,
         )
@@ -354,8 +348,8 @@ def grow_sketched_tree(
 
 
 def make_nodes(
-    max_leaves: int, n_samples: int, key: int, n_planes: int
-) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int64]]:
+    max_leaves: int, n_samples: int, key: int, width: int
+) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int32]]:
     """Return tables of the nodes of a tree that has only its root.
 
     Parameters
@@ -366,19 +360,19 @@ def make_nodes(
         Number of samples.
     key : int
         Seed of the tree's draws.
-    n_planes : int
-        Number of planes of words.
+    width : int
+        Number of lanes.
 
     Returns
     -------
     tuple of ndarray
-        Nodes, keys of their draws, and room for the totals of their samples' words.
+        Nodes, keys of their draws, and room for the totals of their samples' lanes.
     """
     size = 2 * max_leaves - 1
     nodes = np.full((size, _PLACES), NONE, dtype=np.int64)
     nodes[0, [BEGIN, END, DEPTH]] = 0, n_samples, 0
     keys = np.full(size, key, dtype=np.uint64)
-    return nodes, keys, np.zeros((size, n_planes, WORDS), dtype=np.int64)
+    return nodes, keys, np.zeros((size, width), dtype=np.int32)
 
 
 def as_tree(nodes: NDArray[np.int64], gains: NDArray) -> SketchedTree:
@@ -468,8 +462,9 @@ def _grow_together(
     rules: SketchRules,
     team: ThreadTeam,
 ) -> int:
-    """Do what `_grow_alone` does, every wave's work shared among threads."""
-    rooms = [make_room(words.shape[1], rules.n_bins) for _ in range(team.n_threads)]
+    """Do what `grow_alone` does, every wave's work shared among threads."""
+    kind = lane_kind(words.shape[2])
+    rooms = [make_room(words.shape[2], rules.n_bins) for _ in range(team.n_threads)]
 
     def search(first: int, last: int, work: NDArray) -> NDArray:
         results = no_cuts(team.n_threads, last - first)
@@ -490,7 +485,9 @@ def _grow_together(
         parts = _shares(nodes[chosen, END] - nodes[chosen, BEGIN], team.n_threads)
 
         def split_part(thread: int) -> None:
-            part_nodes(bins, rows, words, nodes, keys, totals, chosen, n_nodes, *parts[thread])
+            part_nodes(
+                bins, rows, words, nodes, keys, totals, chosen, n_nodes, *parts[thread], kind
+            )
 
         team.for_each(split_part, team.n_threads)
 

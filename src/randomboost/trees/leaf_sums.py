@@ -7,7 +7,7 @@ for a sample's ``z = exp(-peak) / total``, their gradient is ``share_r * sum(z)`
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,11 @@ from ..runtime.compiling import ZERO, kernel
 from ..runtime.exact_sums import group_sums
 from ..runtime.ordering import sort_numbers
 from ..runtime.parallel import ThreadTeam
+from .sketching import Sketches
 from .sparse_scores import SparseScores, exponential
 
 UNIT = 2.0**32  # sums of weighted probabilities are whole numbers of 1 / UNIT
-_COVER_UNITS = np.float32(2.0**24)  # sums of weights are whole numbers of 1 / _COVER_UNITS
+COVER_UNITS = np.float32(2.0**24)  # sums of weights are whole numbers of 1 / COVER_UNITS
 _FEW = 12  # one in so many classes: up to this their numbers are sorted, else all are looked at
 _BLOCK, _LEAVES_OF_A_BLOCK = (
     1 << 16,
@@ -50,12 +51,6 @@ def _take_off(
         p = shares[classes[t]] * z
         gradients[t] -= np.int64(p * scale)
         hessians[t] -= np.int64((p - p * p) * scale)
-
-
-@kernel
-def _add(sums: NDArray, amounts: NDArray, n: int) -> None:
-    for t in range(n):
-        sums[t] += amounts[t]
 
 
 @kernel
@@ -111,27 +106,65 @@ def _sum_leaf(
         mine, true = classes[i], y[i]
         _derive(values[i], count, peak, inverse, scale, p, gradients, hessians)
         own = shares[true] * z
-        if count == len(shares):
-            if n < count:
-                for r in range(count):
-                    n = _touch(r, stamp, stamps, sums_g, sums_h, touched, n)
-            _add(sums_g, gradients, count)
-            _add(sums_h, hessians, count)
-            own = p[true]
-        else:
-            rest[0] += np.int64(z * scale)
-            rest[1] += np.int64(z * z * scale)
-            _take_off(mine, count, z, scale, shares, gradients, hessians)
-            n = _scatter(
-                mine, count, gradients, hessians, stamp, stamps, sums_g, sums_h, touched, n
-            )
-            for t in range(count):
-                own = p[t] if mine[t] == true else own
-            n = _touch(true, stamp, stamps, sums_g, sums_h, touched, n)
+        rest[0] += np.int64(z * scale)
+        rest[1] += np.int64(z * z * scale)
+        _take_off(mine, count, z, scale, shares, gradients, hessians)
+        n = _scatter(mine, count, gradients, hessians, stamp, stamps, sums_g, sums_h, touched, n)
+        for t in range(count):
+            own = p[t] if mine[t] == true else own
+        n = _touch(true, stamp, stamps, sums_g, sums_h, touched, n)
         sums_g[true] -= np.int64(scale)
         more = max(floor - own, np.float32(0)) * (np.float32(1) - own)
         sums_h[true] += np.int64(more * scale)  # bounds the step of the true class
     return n
+
+
+@kernel
+def _sum_dense_leaf(
+    rows: NDArray, probabilities: NDArray, y: NDArray, weight: NDArray, floor: np.float32,
+    sums_g: NDArray, sums_h: NDArray,
+) -> None:  # fmt: skip
+    """Add gradients and hessians of a leaf's samples that have the scores of all classes."""
+    for e in range(len(rows)):
+        i = rows[e]
+        true, p = y[i], probabilities[i]
+        scale = weight[i] * np.float32(UNIT)
+        for r in range(len(p)):
+            sums_g[r] += np.int64(p[r] * scale)
+            sums_h[r] += np.int64((p[r] - p[r] * p[r]) * scale)
+        own = p[true]
+        sums_g[true] -= np.int64(scale)
+        more = max(floor - own, np.float32(0)) * (np.float32(1) - own)
+        sums_h[true] += np.int64(more * scale)  # bounds the step of the true class
+
+
+@kernel
+def sum_dense_leaves(
+    rows: NDArray, starts: NDArray, middles: NDArray, probabilities: NDArray, y: NDArray,
+    weight: NDArray, floor: np.float32, first: int, last: int, places: NDArray, sums: NDArray,
+    rest: NDArray,
+) -> int:  # fmt: skip
+    """Do what `_sum_leaves` does for samples that have the scores of all classes."""
+    k = probabilities.shape[1]
+    sums_g, sums_h = np.empty(k, np.int64), np.empty(k, np.int64)
+    entry = ZERO
+    for leaf in range(first, last):
+        sums_g[:] = 0
+        sums_h[:] = 0
+        for column in range(4):
+            rest[leaf, column] = 0
+        if starts[leaf] == starts[leaf + 1]:  # its samples are elsewhere
+            continue
+        for part in range(2):  # the samples taken, then the others
+            begin = middles[leaf] if part else starts[leaf]
+            end = starts[leaf + 1] if part else middles[leaf]
+            _sum_dense_leaf(rows[begin:end], probabilities, y, weight, floor, sums_g, sums_h)
+            for r in range(k):
+                sums[entry + r, 2 * part], sums[entry + r, 2 * part + 1] = sums_g[r], sums_h[r]
+        for r in range(k):
+            places[entry + r] = leaf * k + r
+        entry += k
+    return entry
 
 
 @kernel
@@ -185,7 +218,7 @@ def _sum_leaves(
 
 
 @kernel
-def _sort_by_leaf(
+def sort_by_leaf(
     leaves: NDArray, taken: NDArray, n_leaves: int, starts: NDArray, middles: NDArray, out: NDArray
 ) -> None:
     """Put samples into the order of their leaves, in each those that are taken first."""
@@ -242,8 +275,8 @@ class LeafSamples:
     ----------
     scores : SparseScores
         Scores of all samples.
-    normalisers : ndarray
-        See `sketching.Sketches`.
+    sketches : Sketches
+        What is known of them in this round.
     y : ndarray of int64
         Class numbers.
     weight : ndarray of float32
@@ -261,7 +294,7 @@ class LeafSamples:
     def __init__(
         self,
         scores: SparseScores,
-        normalisers: NDArray[np.float32],
+        sketches: Sketches,
         y: NDArray[np.int64],
         weight: NDArray[np.float32],
         leaves: NDArray[np.int32],
@@ -272,17 +305,21 @@ class LeafSamples:
         self.prior, self.n_leaves = scores.prior, n_leaves
         starts, middles = np.empty(n_leaves + 1, dtype=np.int64), np.empty(n_leaves, dtype=np.int64)
         ordered = np.empty(len(y), dtype=np.uint32)
-        _sort_by_leaf(leaves, taken, n_leaves, starts, middles, ordered)
+        sort_by_leaf(leaves, taken, n_leaves, starts, middles, ordered)
         most = np.minimum(np.diff(starts) * (scores.classes.shape[1] + 1), len(scores.prior.scores))
         self._ends = np.concatenate([[0], np.cumsum(most)])  # of the entries that there may be
         self.rest = np.empty((n_leaves, 6), dtype=np.int64)
         self.rest[:, 4] = starts[1:] - middles
-        covers = np.rint(weight * _COVER_UNITS).astype(np.int64)
+        covers = np.rint(weight * COVER_UNITS).astype(np.int64)
         self.rest[:, 5] = group_sums(covers, leaves, n_leaves)
-        self._arguments = (
-            ordered, starts, middles, scores.classes, scores.values, scores.counts, y, weight,
-            normalisers, scores.prior.shares, np.float32(1.0 / largest_step),
-        )  # fmt: skip
+        order, floor = (ordered, starts, middles), np.float32(1.0 / largest_step)
+        self._dense = len(sketches.probabilities) > 0
+        self._arguments: tuple[Any, ...] = (*order, sketches.probabilities, y, weight, floor)
+        if not self._dense:
+            self._arguments = (
+                *order, scores.classes, scores.values, scores.counts, y, weight,
+                sketches.normalisers, scores.prior.shares, floor,
+            )  # fmt: skip
 
     def blocks(self, n_threads: int) -> NDArray[np.int64]:
         """Return the first leaves of blocks that are worth a thread, and the number of leaves."""
@@ -310,7 +347,8 @@ class LeafSamples:
         """
         size = int(self._ends[last] - self._ends[first])
         places, sums = np.empty(size, dtype=np.int64), np.empty((size, 4), dtype=np.int64)
-        n = _sum_leaves(*self._arguments, first, last, places, sums, self.rest)
+        add_up = sum_dense_leaves if self._dense else _sum_leaves
+        n = add_up(*self._arguments, first, last, places, sums, self.rest)
         return places[:n], sums[:n]
 
     def sums(self, team: ThreadTeam) -> LeafSums:

@@ -133,7 +133,7 @@ def _find_gains(
 
 
 @kernel
-def _make_leaves(
+def make_vectors(
     places: NDArray, sums: NDArray, rest: NDArray, starts: NDArray, shares: NDArray,
     order: NDArray, rules: NDArray, sizes: NDArray, gains: NDArray, out_classes: NDArray,
     out_values: NDArray, first: int, last: int,
@@ -166,6 +166,33 @@ def _make_leaves(
             touched, n, leaf, stamps, sums_g, sums_h, rest[leaf], shares, order, rules, room,
             out_classes[leaf], out_values[leaf],
         )  # fmt: skip
+
+
+@kernel
+def quantise(
+    sizes: NDArray, values: NDArray, weights: NDArray, n_leaves: int, starts: NDArray,
+    steps: NDArray, covers: NDArray,
+) -> np.float32:  # fmt: skip
+    """Round the values and the weights of leaves to the numbers that a model stores.
+
+    Returns the unit of the steps.
+    """
+    largest, heaviest = 1e-30, np.int64(1)
+    starts[0] = 0
+    for leaf in range(n_leaves):
+        for e in range(sizes[leaf]):
+            largest = max(largest, abs(values[leaf, e]))
+        heaviest = max(heaviest, weights[leaf])
+        starts[leaf + 1] = starts[leaf] + sizes[leaf]
+    unit = np.float32(largest / _LARGEST_STEP_NUMBER)
+    for leaf in range(n_leaves):
+        for e in range(sizes[leaf]):
+            step = np.rint(values[leaf, e] / np.float64(unit))
+            step = min(max(step, -_LARGEST_STEP_NUMBER), _LARGEST_STEP_NUMBER)
+            steps[starts[leaf] + e] = np.int16(step)
+        share = np.rint(weights[leaf] * (_LARGEST_COVER / heaviest))
+        covers[leaf] = np.uint16(max(share, 1.0))
+    return unit
 
 
 class LeafRules(NamedTuple):
@@ -243,7 +270,7 @@ class _Vectors:
         """Make those of some leaves, of which there are sums."""
         prior = self._prior
         ends = np.arange(first, last + 1) * len(prior.scores)
-        _make_leaves(
+        make_vectors(
             found.places, found.sums, found.rest, np.searchsorted(found.places, ends),
             prior.shares, prior.order, self._limits, self._sizes, self._gains, self._classes,
             self._values, first, last,
@@ -251,7 +278,13 @@ class _Vectors:
 
     def finished(self, rest: NDArray[np.int64]) -> tuple[Leaves, NDArray]:
         """Return the vectors of all leaves, and what they gain."""
-        leaves = _as_leaves(self._sizes, self._classes, self._values, rest[:, 5])
+        sizes, n_leaves = self._sizes, len(self._sizes)
+        starts = np.empty(n_leaves + 1, dtype=np.int64)
+        steps = np.empty(int(sizes.sum()), dtype=np.int16)
+        covers = np.empty(n_leaves, dtype=np.uint16)
+        unit = quantise(sizes, self._values, rest[:, 5].copy(), n_leaves, starts, steps, covers)
+        kept = np.arange(self._classes.shape[1]) < sizes[:, None]
+        leaves = Leaves(starts, self._classes[kept], steps, np.float32(unit), covers)
         return leaves, self._gains.sum(axis=0)
 
 
@@ -318,31 +351,3 @@ def make_leaves(samples: LeafSamples, rules: LeafRules, team: ThreadTeam) -> tup
 
     team.for_each(work, len(bounds) - 1)
     return vectors.finished(samples.rest)
-
-
-def _as_leaves(
-    sizes: NDArray[np.int64], classes: NDArray, values: NDArray, covers: NDArray[np.int64]
-) -> Leaves:
-    """Return leaf vectors, rounded to the numbers that a model stores.
-
-    Parameters
-    ----------
-    sizes : ndarray of int64 of shape (n_leaves,)
-        Number of classes of every leaf.
-    classes, values : ndarray of shape (n_leaves, most)
-        Classes and steps.
-    covers : ndarray of int64 of shape (n_leaves,)
-        Weights of the leaves' samples.
-
-    Returns
-    -------
-    Leaves
-        The vectors.
-    """
-    kept = np.arange(classes.shape[1]) < sizes[:, None]
-    steps = values[kept]
-    unit = np.float32(max(float(np.abs(steps).max(initial=0.0)), 1e-30) / _LARGEST_STEP_NUMBER)
-    steps = np.rint(steps / np.float64(unit)).clip(-_LARGEST_STEP_NUMBER, _LARGEST_STEP_NUMBER)
-    ends = np.concatenate([[0], np.cumsum(sizes)])
-    shares = np.rint(covers * (_LARGEST_COVER / covers.max())).clip(1).astype(np.uint16)
-    return Leaves(ends, classes[kept], steps.astype(np.int16), unit, shares)

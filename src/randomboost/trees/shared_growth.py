@@ -33,10 +33,10 @@ from .growth import (
     part_nodes,
     sum_up,
 )
+from .lanes import empty_lanes, lane_kind
 from .splitting import (
     BLOCK,
     TOGETHER,
-    WORDS,
     Room,
     draw_directions,
     fill_all,
@@ -44,7 +44,7 @@ from .splitting import (
     try_direction,
 )
 
-_MUCH = 1 << 14  # bins of a wave from which on places search them themselves
+_MUCH = 1 << 17  # lanes of the bins of a wave from which on places search them themselves
 
 
 class Wave(NamedTuple):
@@ -70,14 +70,14 @@ class WaveSums(NamedTuple):
 
     Parameters
     ----------
-    totals : ndarray of int64 of shape (2 * n_split, n_planes, 4)
-        Totals of the children's words; those of the root where nothing was split.
-    histograms : ndarray of int64 of shape (n_searched, n_drawn, n_planes, n_bins, 4)
-        Sums of words by bin, along the directions that are drawn at the nodes; none if kept.
+    totals : ndarray of int32 of shape (2 * n_split, n_lanes)
+        Totals of the children's lanes; those of the root where nothing was split.
+    histograms : ndarray of int32 of shape (n_searched, n_drawn, n_bins, n_lanes)
+        Sums of lanes by bin, along the directions that are drawn at the nodes; none if kept.
     """
 
-    totals: NDArray[np.int64]
-    histograms: NDArray[np.int64]
+    totals: NDArray[np.int32]
+    histograms: NDArray[np.int32]
 
     @classmethod
     def joined(cls, parts: list[WaveSums]) -> WaveSums:
@@ -108,10 +108,10 @@ def _find_middles(bins: NDArray, rows: NDArray, nodes: NDArray, split: NDArray) 
 @kernel
 def _fill_histograms(
     bins: NDArray, rows: NDArray, words: NDArray, nodes: NDArray, keys: NDArray, searched: NDArray,
-    directions: NDArray, histograms: NDArray, first: int, last: int,
+    directions: NDArray, n_drawn: int, n_bins: int, histograms: NDArray, first: int, last: int,
+    kind: int,
 ) -> None:  # fmt: skip
-    """Fill in the histograms of a range of pieces (node, directions)."""
-    n_drawn = histograms.shape[1]
+    """Fill in the histograms of a range of pieces (node, directions), row after row."""
     pieces = (n_drawn + TOGETHER - 1) // TOGETHER
     drawn = np.empty(n_drawn, np.int64)
     local = np.empty((TOGETHER, BLOCK), np.uint8)
@@ -125,10 +125,11 @@ def _fill_histograms(
         side = nodes[node, DEPTH] & 1
         begin = (piece % pieces) * TOGETHER
         end = min(begin + TOGETHER, n_drawn)
-        histograms[e, begin:end] = 0
+        row = (e * n_drawn + begin) * n_bins
+        histograms[row : row + (end - begin) * n_bins] = 0
         fill_all(
             bins, drawn[begin:end], rows[side], words[side], nodes[node, BEGIN], nodes[node, END],
-            local, histograms[e, begin:end],
+            local, histograms, row, n_bins, kind,
         )  # fmt: skip
 
 
@@ -151,7 +152,7 @@ class PlacedTree:
         Seed of the tree's draws.
     team : ThreadTeam
         Threads.
-    room : ndarray of int64
+    room : ndarray of int32
         Memory for histograms; `room` is what may be used for the next tree.
     """
 
@@ -159,22 +160,23 @@ class PlacedTree:
         self,
         bins: NDArray[np.uint8],
         rows: NDArray[np.uint32],
-        words: NDArray[np.int64],
+        words: NDArray[np.int32],
         rules: SketchRules,
         directions: NDArray[np.int64],
         n_drawn: int,
         key: int,
         team: ThreadTeam,
-        room: NDArray[np.int64],
+        room: NDArray[np.int32],
     ) -> None:
         self.room = room
         self._bins, self._rows, self._words, self._team = bins, rows, words, team
         self._directions, self._n_bins, self._limits = directions, rules.n_bins, rules.limits
-        self._kept: tuple[NDArray[np.int64], NDArray[np.int64]]
+        self._kept: tuple[NDArray[np.int64], NDArray[np.int32]]
         self._n_drawn = int(min(n_drawn, directions[1] - directions[0]))
-        tables = make_nodes(rules.max_leaves, rows.shape[1], key, words.shape[1])
+        tables = make_nodes(rules.max_leaves, rows.shape[1], key, words.shape[2])
         self._nodes, self._keys, self._totals = tables
-        sum_up(words[0], 0, rows.shape[1], self._totals[0])
+        self._kind = lane_kind(words.shape[2])
+        sum_up(words[0], 0, rows.shape[1], self._totals, 0, self._kind)
         self._n_nodes = 1
 
     def advance(self, wave: Wave) -> WaveSums:
@@ -195,18 +197,22 @@ class PlacedTree:
 
         def part(first: int, last: int) -> None:
             _find_middles(self._bins, self._rows, self._nodes, wave.split[:, first:last])
-            part_nodes(*tables, self._totals, wave.split[0], before, first, last)
+            part_nodes(*tables, self._totals, wave.split[0], before, first, last, self._kind)
 
         self._team.run(part, n)
         self._n_nodes += 2 * n
-        shape = self._n_drawn, self._words.shape[1], self._n_bins, WORDS
+        width = self._words.shape[2]
+        shape = self._n_drawn, self._n_bins, width
         size = len(wave.searched) * math.prod(shape)
         if len(self.room) < size:
-            self.room = np.empty(size, dtype=np.int64)
+            self.room = empty_lanes(size)
         histograms = self.room[:size].reshape(len(wave.searched), *shape)
 
         def fill(first: int, last: int) -> None:
-            _fill_histograms(*tables, wave.searched, self._directions, histograms, first, last)
+            _fill_histograms(
+                *tables, wave.searched, self._directions, self._n_drawn, self._n_bins,
+                histograms.reshape(-1, width), first, last, self._kind,
+            )  # fmt: skip
 
         self._team.run(fill, len(wave.searched) * -(-self._n_drawn // TOGETHER))
         first = before if n else 0
@@ -214,7 +220,7 @@ class PlacedTree:
         totals = self._totals[first : self._n_nodes].copy()
         return WaveSums(totals, histograms[:0] if wave.kept else histograms)
 
-    def part(self, place: int, n_places: int) -> NDArray[np.int64]:
+    def part(self, place: int, n_places: int) -> NDArray[np.int32]:
         """Return the histograms of the nodes that a place searches.
 
         Parameters
@@ -224,14 +230,14 @@ class PlacedTree:
 
         Returns
         -------
-        ndarray of int64
+        ndarray of int32
             The histograms.
         """
         histograms = self._kept[1]
         return histograms[_share(len(histograms), place, n_places)]
 
     def search(
-        self, place: int, n_places: int, totals: NDArray[np.int64], others: list[NDArray[np.int64]]
+        self, place: int, n_places: int, totals: NDArray[np.int32], others: list[NDArray[np.int32]]
     ) -> NDArray:
         """Find the best cuts of the nodes that this place searches.
 
@@ -239,9 +245,9 @@ class PlacedTree:
         ----------
         place, n_places : int
             Number of this place, and how many there are.
-        totals : ndarray of int64
-            Totals of the words of all nodes that are searched.
-        others : list of ndarray of int64
+        totals : ndarray of int32
+            Totals of the lanes of all nodes that are searched.
+        others : list of ndarray of int32
             The histograms that the other places have of this place's nodes.
 
         Returns
@@ -265,24 +271,25 @@ def _share(n: int, place: int, n_places: int) -> slice:
 
 @kernel
 def _search_sums(
-    histograms: NDArray, keys: NDArray, totals: NDArray, directions: NDArray, rules: NDArray,
-    room: Room, results: NDArray, first: int, last: int,
+    histograms: NDArray, keys: NDArray, totals: NDArray, directions: NDArray, n_drawn: int,
+    rules: NDArray, room: Room, results: NDArray, first: int, last: int,
 ) -> None:  # fmt: skip
-    """Find the best cuts of some nodes in histograms of all their samples."""
-    n_drawn, n_bins = histograms.shape[1], histograms.shape[3]
+    """Find the best cuts of some nodes in histograms of all their samples, row after row."""
+    n_bins = len(room[1])
     drawn = np.empty(n_drawn, np.int64)
     for e in range(first, last):
         draw_directions(keys[e], directions, n_drawn, drawn)
         for j in range(n_drawn):
             try_direction(
-                histograms[e, j], room[1], n_bins, totals[e], rules, room[4], drawn[j], results[e]
-            )
+                histograms, (e * n_drawn + j) * n_bins, room[1], n_bins, totals, e, rules, room[4],
+                drawn[j], results[e], room[5],
+            )  # fmt: skip
 
 
 def search_sums(
-    histograms: NDArray[np.int64],
+    histograms: NDArray[np.int32],
     keys: NDArray[np.uint64],
-    totals: NDArray[np.int64],
+    totals: NDArray[np.int32],
     directions: NDArray[np.int64],
     limits: NDArray,
     team: ThreadTeam,
@@ -291,12 +298,12 @@ def search_sums(
 
     Parameters
     ----------
-    histograms : ndarray of int64 of shape (n, n_drawn, n_planes, n_bins, 4)
+    histograms : ndarray of int32 of shape (n, n_drawn, n_bins, n_lanes)
         The histograms; they are cleared.
     keys : ndarray of uint64 of shape (n,)
         Keys of the nodes' draws.
-    totals : ndarray of int64 of shape (n, n_planes, 4)
-        Totals of their words.
+    totals : ndarray of int32 of shape (n, n_lanes)
+        Totals of their lanes.
     directions : ndarray of int64 of shape (2,)
         The first direction to look at, and the one past the last.
     limits : ndarray
@@ -312,9 +319,12 @@ def search_sums(
     results = np.zeros((len(histograms), 4))
     results[:, 1] = NONE
 
+    n_drawn, n_bins, width = histograms.shape[1:]
+    flat = histograms.reshape(-1, width)
+
     def search(first: int, last: int) -> None:
-        room = make_room(1, histograms.shape[3])
-        _search_sums(histograms, keys, totals, directions, limits, room, results, first, last)
+        room = make_room(width, n_bins)
+        _search_sums(flat, keys, totals, directions, n_drawn, limits, room, results, first, last)
 
     team.run(search, len(histograms))
     return results
@@ -322,9 +332,9 @@ def search_sums(
 
 def grow_shared_tree(
     ask: Callable[[Wave], list[WaveSums]],
-    search: Callable[[NDArray[np.int64]], list[NDArray]],
+    search: Callable[[NDArray[np.int32]], list[NDArray]],
     n_samples: int,
-    n_planes: int,
+    width: int,
     rules: SketchRules,
     directions: NDArray[np.int64],
     n_drawn: int,
@@ -342,8 +352,8 @@ def grow_shared_tree(
         `PlacedTree.search` returns in each.
     n_samples : int
         Number of samples in all places.
-    n_planes : int
-        Number of planes of words.
+    width : int
+        Number of lanes.
     rules : SketchRules
         What the tree may look like.
     directions : ndarray of int64 of shape (2,)
@@ -360,14 +370,14 @@ def grow_shared_tree(
     SketchedTree
         The tree of `growth.grow_sketched_tree`.
     """
-    nodes, keys, totals = make_nodes(rules.max_leaves, n_samples, key, n_planes)
+    nodes, keys, totals = make_nodes(rules.max_leaves, n_samples, key, width)
     gains, limits = np.zeros(len(nodes)), rules.limits
     n_drawn = int(min(n_drawn, directions[1] - directions[0]))
     last_split = np.empty((3, 0), dtype=np.int64)
 
     def search_wave(first: int, last: int, work: NDArray) -> NDArray:
         searched = first + np.flatnonzero(np.diff(work))
-        kept = len(searched) * n_drawn * n_planes * rules.n_bins > _MUCH
+        kept = len(searched) * n_drawn * width * rules.n_bins > _MUCH
         sums = WaveSums.joined(ask(Wave(last_split, searched, kept)))
         totals[first:last] = sums.totals
         results = no_cuts(1, last - first)

@@ -7,20 +7,24 @@ sparse scores (see `sparse_scores`) that costs as much as the touched classes, a
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import helmert
 
 from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import SKETCH_STREAM, normals
-from .sparse_scores import SparseScores, softmax_row
-from .splitting import WORDS, packed
+from .lanes import COUNT, CURVATURE, FIRST
+from .sparse_scores import DENSE, SparseScores, exponential, logarithm, softmax_row
 
 _LARGEST = 30  # sums of absolute values stay below two to this power
 _LEAST_TRACE = np.float32(1e-6)  # of the hessian of a sample
-_SIZE_UNITS = 2.0**24  # sums of absolute sketches are whole numbers of 1 / _SIZE_UNITS
+SIZE_UNITS = 2.0**24  # sums of absolute sketches are whole numbers of 1 / SIZE_UNITS
+_LEAST_SHARE = np.float32(1e-37)  # that the logarithm of a probability is taken of
+_BLOCK = 64  # samples of a block
 LOSS_UNITS = 2.0**28  # and those of losses of 1 / LOSS_UNITS
 
 
@@ -66,6 +70,81 @@ def _sketch(
         curvatures[i] = weight[i] * max(trace, _LEAST_TRACE)
 
 
+@kernel
+def _softmax_block(scores: NDArray, n: int, totals: NDArray) -> None:
+    """Make probabilities of the scores (class, sample) of a block of samples.
+
+    All inner loops are over samples: they are vectorised, and the sums of a sample are in the
+    order of the classes.
+    """
+    for i in range(n):
+        totals[i] = scores[0, i]
+    for r in range(1, len(scores)):
+        for i in range(n):
+            totals[i] = max(totals[i], scores[r, i])
+    for r in range(len(scores)):
+        mine = scores[r]
+        for i in range(n):
+            mine[i] = exponential(mine[i] - totals[i])
+    for i in range(n):
+        totals[i] = scores[0, i]
+    for r in range(1, len(scores)):
+        for i in range(n):
+            totals[i] += scores[r, i]
+    for r in range(len(scores)):
+        for i in range(n):
+            scores[r, i] /= totals[i]
+
+
+@kernel
+def _project_block(
+    shares: NDArray, n: int, matrix: NDArray, own: NDArray, squares: NDArray, sums: NDArray
+) -> None:
+    """Sketch the gradients of a block of samples with given probabilities (class, sample)."""
+    k, q = matrix.shape
+    for i in range(n):
+        squares[i] = 0
+        for j in range(q):
+            sums[j, i] = -matrix[own[i], j]
+    for r in range(k):
+        mine = shares[r]
+        for i in range(n):
+            squares[i] += mine[i] * mine[i]
+        for j in range(q):
+            factor, target = matrix[r, j], sums[j]
+            for i in range(n):
+                target[i] += factor * mine[i]
+
+
+@kernel
+def sketch_dense(
+    values: NDArray, y: NDArray, weight: NDArray, matrix: NDArray, probabilities: NDArray,
+    gradients: NDArray, curvatures: NDArray, losses: NDArray, first: int, last: int,
+) -> None:  # fmt: skip
+    """Do what `_sketch` does for samples that have the scores of all classes, in blocks."""
+    k, q = matrix.shape
+    scores, sums = np.empty((k, _BLOCK), np.float32), np.empty((q, _BLOCK), np.float32)
+    totals, squares = np.empty(_BLOCK, np.float32), np.empty(_BLOCK, np.float32)
+    for begin in range(first, last, _BLOCK):
+        n = min(_BLOCK, last - begin)
+        own = y[begin : begin + n]
+        for i in range(n):
+            for r in range(k):
+                scores[r, i] = values[begin + i, r]
+        _softmax_block(scores, n, totals)
+        _project_block(scores, n, matrix, own, squares, sums)
+        for i in range(n):
+            row, share = begin + i, weight[begin + i]
+            for r in range(k):
+                probabilities[row, r] = scores[r, i]
+            for j in range(q):
+                gradients[row, j] = share * sums[j, i]
+            totals[i] = min(max(scores[own[i], i], _LEAST_SHARE), np.float32(1))
+            curvatures[row] = share * max(np.float32(1) - squares[i], _LEAST_TRACE)
+        for i in range(n):
+            losses[begin + i] = -logarithm(totals[i]) * weight[begin + i]
+
+
 class Sketches(NamedTuple):
     """What trees see of the loss in one round.
 
@@ -79,13 +158,50 @@ class Sketches(NamedTuple):
         Weighted cross-entropy of every sample.
     normalisers : ndarray of float32 of shape (n_samples, 3)
         Largest score, sum of ``exp(F - largest)``, and ``exp(-largest)``; the last one is 0 where
-        all classes are touched.
+        all classes are touched. None of them is filled in if there are probabilities.
+    probabilities : ndarray of float32 of shape (n_samples, n_classes)
+        Those of all classes, where samples have the scores of all; else it has no rows.
     """
 
     gradients: NDArray[np.float32]
     curvatures: NDArray[np.float32]
     losses: NDArray[np.float32]
     normalisers: NDArray[np.float32]
+    probabilities: NDArray[np.float32]
+
+    @classmethod
+    def empty(cls, n_samples: int, n_sketches: int, n_classes: int) -> Sketches:
+        """Return sketches that are to be filled in."""
+        m, dense = n_samples, n_classes <= DENSE
+        return cls(
+            np.empty((m, n_sketches), dtype=np.float32),
+            np.empty(m, dtype=np.float32),
+            np.empty(m, dtype=np.float32),
+            np.empty((0 if dense else m, 3), dtype=np.float32),
+            np.empty((m if dense else 0, n_classes), dtype=np.float32),
+        )
+
+
+@cache
+def _zero_sum_basis(n_classes: int) -> NDArray[np.float32]:
+    """Return Helmert's basis of the vectors whose entries sum to 0."""
+    return helmert(n_classes).T.astype(np.float32, order="C")
+
+
+def n_used(n_sketches: int, n_classes: int) -> int:
+    """Return how many sketches there are: without loss, one less than there are classes.
+
+    Parameters
+    ----------
+    n_sketches, n_classes : int
+        The number asked for, and the number of classes.
+
+    Returns
+    -------
+    int
+        At least 1.
+    """
+    return max(1, min(n_sketches, n_classes - 1))
 
 
 def sketch_matrix(key: int, n_classes: int, n_sketches: int) -> NDArray[np.float32]:
@@ -100,12 +216,12 @@ def sketch_matrix(key: int, n_classes: int, n_sketches: int) -> NDArray[np.float
 
     Returns
     -------
-    ndarray of float32 of shape (n_classes, n_sketches)
-        The identity where there are as many sketches as classes, else normal numbers of variance
-        ``1 / n_sketches``.
+    ndarray of float32 of shape (n_classes, at most n_sketches)
+        Normal numbers of variance ``1 / n_sketches``; where there are enough sketches, an
+        orthonormal basis of the vectors whose entries sum to 0, as those of gradients do.
     """
-    if n_sketches >= n_classes:
-        return np.eye(n_classes, n_sketches, dtype=np.float32)
+    if n_sketches >= n_classes - 1:
+        return _zero_sum_basis(n_classes)
     rows = np.arange(n_classes)
     scale = 1.0 / math.sqrt(n_sketches)
     drawn = normals(key, SKETCH_STREAM, 1, rows, (0, n_sketches), scale=scale)
@@ -144,15 +260,16 @@ def sketch(
     # BLAS would sum as its threads are, and limiting them takes long
     offset = (prior.shares.astype(np.float64)[:, None] * matrix).sum(axis=0).astype(np.float32)
     square = np.float32((prior.shares.astype(np.float64) ** 2).sum())
-    out = Sketches(
-        np.empty((m, matrix.shape[1]), dtype=np.float32),
-        np.empty(m, dtype=np.float32),
-        np.empty(m, dtype=np.float32),
-        np.empty((m, 3), dtype=np.float32),
-    )
+    out = Sketches.empty(m, matrix.shape[1], len(prior.scores))
     top = prior.scores.max()
 
     def work(first: int, last: int) -> None:
+        if len(out.probabilities):
+            sketch_dense(
+                scores.values, y, weight, matrix, out.probabilities, out.gradients,
+                out.curvatures, out.losses, first, last,
+            )  # fmt: skip
+            return
         _sketch(
             scores.classes, scores.values, scores.counts, y, weight, prior.shares,
             top, matrix, offset, square, out.normalisers, out.gradients,
@@ -164,12 +281,12 @@ def sketch(
 
 
 @kernel
-def _total_sizes(
+def add_sizes(
     gradients: NDArray, curvatures: NDArray, rows: NDArray, first: int, last: int, sums: NDArray
 ) -> None:
     """Add up the absolute sketches and the curvatures of some samples, rounded up."""
     q = gradients.shape[1]
-    scale = np.float32(_SIZE_UNITS)
+    scale = np.float32(SIZE_UNITS)
     for e in range(first, last):
         i = rows[e]
         sums[q] += np.int64(curvatures[i] * scale) + 1
@@ -178,7 +295,8 @@ def _total_sizes(
 
 
 @kernel
-def _sum_losses(losses: NDArray, first: int, last: int) -> np.int64:
+def sum_losses(losses: NDArray, first: int, last: int) -> np.int64:
+    """Sum of losses, in units."""
     total = np.int64(0)
     for i in range(first, last):
         total += np.int64(np.rint(np.float64(losses[i]) * LOSS_UNITS))
@@ -203,7 +321,7 @@ def total_loss(sketches: Sketches, team: ThreadTeam) -> int:
     parts = []
 
     def work(first: int, last: int) -> None:
-        parts.append(int(_sum_losses(sketches.losses, first, last)))
+        parts.append(int(sum_losses(sketches.losses, first, last)))
 
     team.run(work, len(sketches.losses), grain=1 << 15)
     return sum(parts)
@@ -232,11 +350,17 @@ def total_sizes(
 
     def work(first: int, last: int) -> None:
         sums = np.zeros(sketches.gradients.shape[1] + 1, dtype=np.int64)
-        _total_sizes(sketches.gradients, sketches.curvatures, rows, first, last, sums)
+        add_sizes(sketches.gradients, sketches.curvatures, rows, first, last, sums)
         parts.append(sums)
 
     team.run(work, len(rows), grain=4096)
     return np.sum(parts, axis=0) if parts else np.zeros(sketches.gradients.shape[1] + 1, np.int64)
+
+
+@kernel
+def size_unit(size: int) -> float:
+    """Return the power of two in which sums of so large absolute values stay below 2**31."""
+    return math.ldexp(1.0, math.frexp(1.5 * size / SIZE_UNITS)[1] - _LARGEST)
 
 
 def find_units(sizes: NDArray[np.int64]) -> tuple[float, float]:
@@ -252,52 +376,31 @@ def find_units(sizes: NDArray[np.int64]) -> tuple[float, float]:
     tuple of float
         Powers of two: what one unit of the sketches and one of the curvatures stands for.
     """
-    sums = int(sizes[:-1].max()) / _SIZE_UNITS, int(sizes[-1]) / _SIZE_UNITS
-    unit_g, unit_h = (2.0 ** (math.frexp(1.5 * size)[1] - _LARGEST) for size in sums)
-    return unit_g, unit_h
+    return size_unit(int(sizes[:-1].max())), size_unit(int(sizes[-1]))
 
 
 @kernel
-def _pack(
+def pack_rows(
     gradients: NDArray, curvatures: NDArray, rows: NDArray, factor_g: float, factor_h: float,
     words: NDArray, first: int, last: int,
 ) -> None:  # fmt: skip
-    """Round the sketches of some samples to whole numbers and pack them into words."""
+    """Round the sketches of some samples to whole numbers."""
     q = gradients.shape[1]
     for e in range(first, last):
         i = rows[e]
-        words[0, e, 0] = packed(np.int64(np.rint(curvatures[i] * factor_h)), 1)
-        for j in range(0, 2 * (WORDS * len(words) - 1), 2):
-            upper, lower = np.int64(0), np.int64(0)
-            if j < q:
-                upper = np.int64(np.rint(gradients[i, j] * factor_g))
-            if j + 1 < q:
-                lower = np.int64(np.rint(gradients[i, j + 1] * factor_g))
-            place = j // 2 + 1
-            words[place // WORDS, e, place % WORDS] = packed(upper, lower)
-
-
-def n_planes(n_sketches: int) -> int:
-    """Return how many planes of words hold so many sketches.
-
-    Parameters
-    ----------
-    n_sketches : int
-        Number of sketches.
-
-    Returns
-    -------
-    int
-        At least 1.
-    """
-    return -(-(1 + -(-n_sketches // 2)) // WORDS)
+        words[e, CURVATURE] = np.int32(np.rint(curvatures[i] * factor_h))
+        words[e, COUNT] = 1
+        for j in range(q):
+            words[e, FIRST + j] = np.int32(np.rint(gradients[i, j] * factor_g))
+        for lane in range(FIRST + q, words.shape[1]):
+            words[e, lane] = 0
 
 
 def pack_sketches(
     sketches: Sketches,
     rows: NDArray[np.uint32],
     units: tuple[float, float],
-    words: NDArray[np.int64],
+    words: NDArray[np.int32],
     team: ThreadTeam,
 ) -> None:
     """Round sketches to whole numbers.
@@ -310,7 +413,7 @@ def pack_sketches(
         The samples to take.
     units : tuple of float
         Units of the sketches and of the curvatures, see `find_units`.
-    words : ndarray of int64 of shape (n_planes, len(rows), 4)
+    words : ndarray of int32 of shape (len(rows), n_lanes)
         Filled in; see `growth.grow_sketched_tree`.
     team : ThreadTeam
         Threads.
@@ -318,6 +421,8 @@ def pack_sketches(
     factor_g, factor_h = 1.0 / units[0], 1.0 / units[1]
 
     def work(first: int, last: int) -> None:
-        _pack(sketches.gradients, sketches.curvatures, rows, factor_g, factor_h, words, first, last)
+        pack_rows(
+            sketches.gradients, sketches.curvatures, rows, factor_g, factor_h, words, first, last
+        )
 
     team.run(work, len(rows), grain=4096)

@@ -24,6 +24,7 @@ _LOG2_E, _LN2_HIGH, _LN2_LOW = (
     np.float32(0.693359375),
     np.float32(-2.12194440e-4),
 )
+_ROOT_HALF = np.float32(0.70710678)
 _LEAST_EXPONENT = np.float32(-87.0)
 _ROUNDING = 1e-6  # by which the logarithm of a sum of shares in single precision may differ from 0
 
@@ -43,6 +44,31 @@ def exponential(x: np.float32) -> np.float32:
     y = y * f + np.float32(5.0000001201e-1)
     y = y * f * f + f + np.float32(1.0)
     return y * np.int32((np.int32(whole) + 127) << 23).view(np.float32)
+
+
+@kernel
+def logarithm(x: np.float32) -> np.float32:
+    """``log(x)`` for positive normal x in single precision, likewise."""
+    bits = np.float32(x).view(np.int32)
+    exponent = np.float32((bits >> 23) - 126)
+    f = np.int32((bits & 0x7FFFFF) | 0x3F000000).view(np.float32)
+    small = f < _ROOT_HALF
+    exponent -= np.float32(1) if small else np.float32(0)
+    f = (f + f if small else f) - np.float32(1)
+    square = f * f
+    y = np.float32(7.0376836292e-2)
+    y = y * f - np.float32(1.1514610310e-1)
+    y = y * f + np.float32(1.1676998740e-1)
+    y = y * f - np.float32(1.2420140846e-1)
+    y = y * f + np.float32(1.4249322787e-1)
+    y = y * f - np.float32(1.6668057665e-1)
+    y = y * f + np.float32(2.0000714765e-1)
+    y = y * f - np.float32(2.4999993993e-1)
+    y = y * f + np.float32(3.3333331174e-1)
+    y = y * f * square
+    y += exponent * _LN2_LOW
+    y -= np.float32(0.5) * square
+    return f + y + exponent * _LN2_HIGH
 
 
 class Prior(NamedTuple):

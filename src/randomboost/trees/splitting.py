@@ -1,8 +1,7 @@
-"""Searching the best cut of a node of a sketched tree, in histograms of packed whole numbers.
+"""Searching the best cut of a node of a sketched tree, in histograms of whole numbers.
 
-A sample is a few whole numbers: its curvature, its count 1, and q sketches of its gradient, two
-of which share a word, so that a histogram adds both at once and without error. Four words make a
-plane; what does not fit into the first plane is in further ones.
+A sample is a row of lanes (see `lanes`): its curvature, its count 1, and sketches of its gradient.
+Histograms are added up without error, so neither threads nor the order of samples matter.
 """
 
 from __future__ import annotations
@@ -12,38 +11,18 @@ from numpy.typing import NDArray
 
 from ..runtime.compiling import kernel
 from ..runtime.random_stream import scrambled
+from .lanes import COUNT, add_lanes, cut_gain, empty_lanes, lane_kind, scan_cuts
 
-WORDS = 4  # words of a plane
 TOGETHER = 8  # directions whose histograms are filled together
-BLOCK = 1024  # samples whose bins are gathered together
-_NONE = -1
-_CutRoom = tuple[NDArray, NDArray, NDArray, NDArray]
-Room = tuple[NDArray, NDArray, NDArray, NDArray, _CutRoom]  # what a search works with
-_SMALL = 2  # a node with at most so many samples a bin and plane has the bins in use noted
+BLOCK = 256  # samples whose bins are gathered together
+_CutRoom = tuple[NDArray, NDArray]
+Room = tuple[NDArray, NDArray, NDArray, NDArray, _CutRoom, np.signedinteger]  # to search in
+_FEW = 2  # a node with so many bins per sample, or more, has the bins in use noted
 _SALT = np.uint64(0x9E3779B97F4A7C15)
-_HALF = np.int64(32)
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)  # its 6-bit windows all differ: they tell a bit's place
 _BIT_PLACES = np.zeros(64, dtype=np.int64)
 for _place in range(64):
     _BIT_PLACES[((0x03F79D71B4CB0A89 << _place) & 0xFFFFFFFFFFFFFFFF) >> 58] = _place
-
-
-@kernel
-def packed(upper: int, lower: int) -> np.int64:
-    """Put two whole numbers into one word, so that sums of words are sums of both."""
-    return (np.int64(upper) << _HALF) + np.int64(lower)
-
-
-@kernel
-def lower_half(word: np.int64) -> np.int64:
-    """Return the lower number of a word, |number| < 2**31."""
-    return (word << _HALF) >> _HALF
-
-
-@kernel
-def upper_half(word: np.int64) -> np.int64:
-    """Return the upper number of a word."""
-    return (word - lower_half(word)) >> _HALF
 
 
 @kernel
@@ -58,69 +37,33 @@ def _gather(
 
 
 @kernel
-def _fill(bins: NDArray, histogram: NDArray, words: NDArray, begin: int, end: int) -> None:
-    """Add samples to the histogram of one direction."""
-    for p in range(np.uint64(begin), np.uint64(end)):
-        b = np.uint64(bins[p - np.uint64(begin)])
-        histogram[b, 0] += words[p, 0]
-        histogram[b, 1] += words[p, 1]
-        histogram[b, 2] += words[p, 2]
-        histogram[b, 3] += words[p, 3]
-
-
-@kernel
-def _fill_four(
-    bins1: NDArray, bins2: NDArray, bins3: NDArray, bins4: NDArray, h1: NDArray, h2: NDArray,
-    h3: NDArray, h4: NDArray, words: NDArray, begin: int, end: int,
+def _fill_two(
+    bins1: NDArray, bins2: NDArray, histograms: NDArray, first1: int, first2: int, words: NDArray,
+    begin: int, end: int, kind: int,
 ) -> None:  # fmt: skip
-    """Add samples to the histograms of four directions."""
-    for p in range(np.uint64(begin), np.uint64(end)):
-        e = p - np.uint64(begin)
-        b1, b2, b3, b4 = (
-            np.uint64(bins1[e]), np.uint64(bins2[e]), np.uint64(bins3[e]), np.uint64(bins4[e]),
-        )  # fmt: skip
-        w0, w1, w2, w3 = words[p, 0], words[p, 1], words[p, 2], words[p, 3]
-        h1[b1, 0] += w0
-        h1[b1, 1] += w1
-        h1[b1, 2] += w2
-        h1[b1, 3] += w3
-        h2[b2, 0] += w0
-        h2[b2, 1] += w1
-        h2[b2, 2] += w2
-        h2[b2, 3] += w3
-        h3[b3, 0] += w0
-        h3[b3, 1] += w1
-        h3[b3, 2] += w2
-        h3[b3, 3] += w3
-        h4[b4, 0] += w0
-        h4[b4, 1] += w1
-        h4[b4, 2] += w2
-        h4[b4, 3] += w3
+    """Add samples to the histograms of two directions, which begin at given rows."""
+    for p in range(begin, end):
+        add_lanes(histograms, first1 + np.int64(bins1[p - begin]), words, p, kind)
+        add_lanes(histograms, first2 + np.int64(bins2[p - begin]), words, p, kind)
 
 
 @kernel
 def fill_all(
     bins: NDArray, columns: NDArray, rows: NDArray, words: NDArray, begin: int, end: int,
-    local: NDArray, histograms: NDArray,
+    local: NDArray, histograms: NDArray, row: int, n_bins: int, kind: int,
 ) -> None:  # fmt: skip
-    """Fill the histograms (direction, plane) of a node, a block of its samples at a time."""
+    """Fill the histograms of a node, which begin at a row, a block of its samples at a time."""
     n = len(columns)
     for first in range(begin, end, BLOCK):
         last = min(first + BLOCK, end)
         _gather(bins, columns, rows, first, last, local)
-        for plane in range(words.shape[0]):
-            part = words[plane]
-            j = 0
-            while j + 4 <= n:
-                _fill_four(
-                    local[j], local[j + 1], local[j + 2], local[j + 3], histograms[j, plane],
-                    histograms[j + 1, plane], histograms[j + 2, plane], histograms[j + 3, plane],
-                    part, first, last,
-                )  # fmt: skip
-                j += 4
-            while j < n:
-                _fill(local[j], histograms[j, plane], part, first, last)
-                j += 1
+        for j in range(0, n - 1, 2):
+            at = row + j * n_bins
+            _fill_two(local[j], local[j + 1], histograms, at, at + n_bins, words, first, last, kind)
+        if n & 1:
+            at = row + (n - 1) * n_bins
+            for p in range(first, last):
+                add_lanes(histograms, at + np.int64(local[n - 1, p - first]), words, p, kind)
 
 
 @kernel
@@ -142,76 +85,25 @@ def _note_bins(bins: NDArray, n_samples: int, noted: NDArray, places: NDArray) -
 
 
 @kernel
-def _sum_left(histogram: NDArray, places: NDArray, n: int, sums: NDArray) -> None:
-    """Sum up the words left of every cut; clear the histogram."""
-    w0 = w1 = w2 = w3 = np.int64(0)
-    zero = np.int64(0)
-    for e in range(n):
-        b = np.uint64(places[e])
-        w0, w1 = w0 + histogram[b, 0], w1 + histogram[b, 1]
-        w2, w3 = w2 + histogram[b, 2], w3 + histogram[b, 3]
-        histogram[b, 0] = zero
-        histogram[b, 1] = zero
-        histogram[b, 2] = zero
-        histogram[b, 3] = zero
-        sums[0, e] = w0
-        sums[1, e] = w1
-        sums[2, e] = w2
-        sums[3, e] = w3
-
-
-@kernel
-def _add_squares(words: NDArray, total: np.int64, n: int, low: NDArray, high: NDArray) -> None:
-    """Add the squares of two sketches on both sides of every cut."""
-    upper, lower = np.float64(upper_half(total)), np.float64(lower_half(total))
-    for e in range(n):
-        a, b = np.float64(upper_half(words[e])), np.float64(lower_half(words[e]))
-        low[e] += a * a + b * b
-        high[e] += (upper - a) * (upper - a) + (lower - b) * (lower - b)
-
-
-@kernel
-def _find_gains(
-    words: NDArray,
-    total: np.int64,
-    n: int,
-    rules: NDArray,
-    low: NDArray,
-    high: NDArray,
-    gains: NDArray,
-) -> None:
-    """Gain of every cut, from the words of curvature and count."""
-    ridge, least = rules[0], rules[1]
-    curvature, count = np.float64(upper_half(total)), np.float64(lower_half(total))
-    for e in range(n):
-        h, m = np.float64(upper_half(words[e])), np.float64(lower_half(words[e]))
-        gain = low[e] / (h + ridge) + high[e] / (curvature - h + ridge)
-        gains[e] = gain if (m >= least) & (count - m >= least) else 0.0
-
-
-@kernel
 def try_direction(
-    histograms: NDArray, places: NDArray, n: int, totals: NDArray, rules: NDArray, room: _CutRoom,
-    column: int, result: NDArray,
+    histograms: NDArray, row: int, places: NDArray, n: int, totals: NDArray, node: int,
+    rules: NDArray, room: _CutRoom, column: int, result: NDArray, kind: int,
 ) -> None:  # fmt: skip
-    """Find the best cut of one direction; clear its histograms."""
-    sums, low, high, gains = room
-    for e in range(n):
-        low[e] = 0.0
-        high[e] = 0.0
-    for plane in range(len(histograms) - 1, -1, -1):  # the first one is the last: it has the rest
-        _sum_left(histograms[plane], places, n, sums)
-        for word in range(1 if plane == 0 else 0, WORDS):
-            _add_squares(sums[word], totals[plane, word], n, low, high)
-    _find_gains(sums[0], totals[0, 0], n, rules, low, high, gains)
-    best, place = result[0], _NONE
-    for e in range(n - 1):
-        if gains[e] > best:
-            best = gains[e]
-            place = e
-    if place >= 0:
-        result[0], result[1], result[2] = best, column, places[place]
-        result[3] = lower_half(sums[0, place])
+    """Find the best cut of one direction, whose histogram begins at a row; clear it.
+
+    It is chosen in single precision; directions are compared in double precision.
+    """
+    sums, gains = room
+    ridge, least = np.float32(rules[0]), np.float32(rules[1])
+    best = scan_cuts(histograms, row, places, n, totals, node, ridge, least, sums, gains, kind)
+    if best > 0:
+        cut = 0
+        while gains[cut] != best:
+            cut += 1
+        gain = cut_gain(totals, node, sums, cut, rules[0])
+        if gain > result[0]:
+            result[0], result[1], result[2] = gain, column, places[cut]
+            result[3] = sums[cut, COUNT]
 
 
 @kernel
@@ -235,43 +127,46 @@ def draw_directions(key: np.uint64, directions: NDArray, n_drawn: int, drawn: ND
 
 @kernel
 def search_cuts(
-    bins: NDArray, rows: NDArray, words: NDArray, begin: int, end: int, totals: NDArray,
+    bins: NDArray, rows: NDArray, words: NDArray, begin: int, end: int, totals: NDArray, node: int,
     columns: NDArray, rules: NDArray, room: Room, result: NDArray,
 ) -> None:  # fmt: skip
     """Find the best cut of a node along some directions; ``result``: gain, direction, cut, left."""
-    histograms, places, noted, local, rest = room
-    n_bins = histograms.shape[2]
-    small = end - begin <= min(BLOCK, _SMALL * n_bins * len(words))
+    histograms, places, noted, local, rest, kind = room
+    n_bins = len(places)
+    few = end - begin <= min(BLOCK, n_bins // _FEW)
     for start in range(0, len(columns), TOGETHER):
         chosen = columns[start : start + TOGETHER]
-        fill_all(bins, chosen, rows, words, begin, end, local, histograms)
+        fill_all(bins, chosen, rows, words, begin, end, local, histograms, 0, n_bins, kind)
         for j in range(len(chosen)):
             n = n_bins
-            if small:
+            if few:
                 n = _note_bins(local[j], end - begin, noted, places)
-            try_direction(histograms[j], places, n, totals, rules, rest, chosen[j], result)
-            if small:  # the places of all bins again
+            try_direction(
+                histograms, j * n_bins, places, n, totals, node, rules, rest, chosen[j], result,
+                kind,
+            )  # fmt: skip
+            if few:  # the places of all bins again
                 for e in range(n):
                     places[e] = e
 
 
-def make_room(n_planes: int, n_bins: int) -> Room:
+def make_room(width: int, n_bins: int) -> Room:
     """Return arrays that a search works with; it leaves them as it found them.
 
     Parameters
     ----------
-    n_planes, n_bins : int
-        Number of planes of words, and of bins.
+    width, n_bins : int
+        Number of lanes, and of bins.
 
     Returns
     -------
     tuple
-        Histograms (all 0), places of the bins, bins in use (none), bins of a block of samples, and
-        sums and gains by cut.
+        Histograms (all 0), places of the bins, bins in use (none), bins of a block of samples,
+        sums and gains by cut, and the kind of the lanes.
     """
-    sums = np.empty((WORDS, n_bins), dtype=np.int64)
-    rest = sums, np.empty(n_bins), np.empty(n_bins), np.empty(n_bins)
-    histograms = np.zeros((TOGETHER, n_planes, n_bins, WORDS), dtype=np.int64)
+    histograms = empty_lanes(TOGETHER * n_bins, width)
+    histograms[:] = 0
     noted = np.zeros((n_bins + 63) // 64, dtype=np.uint64)
     local = np.empty((TOGETHER, BLOCK), dtype=np.uint8)
-    return histograms, np.arange(n_bins), noted, local, rest
+    rest = empty_lanes(n_bins, width), np.empty(n_bins, dtype=np.float32)
+    return histograms, np.arange(n_bins), noted, local, rest, lane_kind(width)
