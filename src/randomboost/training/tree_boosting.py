@@ -30,6 +30,7 @@ from .tree_directions import choose_directions, family_bounds
 from .tree_member import Member
 from .tree_settings import SketchSettings
 
+_ALONE = 500  # samples below which threads would cost more than they save
 _APART = 20_000  # samples below which members are trained side by side, with a thread each
 _SHARPER = 1.15  # factor of the scores of a bag beside those of one member
 _MOST_SCORES = 1 << 22  # of validation samples that choose the temperature
@@ -57,6 +58,8 @@ class SketchTrainer(Trainer):
         ensemble: SparseTrees | LandmarkTrees | None,
         team: ThreadTeam,
     ) -> None:
+        if len(data.y) < _ALONE:
+            team = ThreadTeam(1)
         known, start = (None, None) if ensemble is None else apart(ensemble)
         rows = LocalRows(data, team) if data.rows is None else data.rows
         if start is not None:

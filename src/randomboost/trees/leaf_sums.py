@@ -119,7 +119,7 @@ def _sum_leaf(
     return n
 
 
-@kernel
+@kernel(inline="always")
 def _sum_dense_leaf(
     rows: NDArray, probabilities: NDArray, y: NDArray, weight: NDArray, floor: np.float32,
     sums_g: NDArray, sums_h: NDArray,

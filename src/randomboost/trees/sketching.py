@@ -70,7 +70,7 @@ def _sketch(
         curvatures[i] = weight[i] * max(trace, _LEAST_TRACE)
 
 
-@kernel
+@kernel(inline="always")
 def _softmax_block(scores: NDArray, n: int, totals: NDArray) -> None:
     """Make probabilities of the scores (class, sample) of a block of samples.
 
@@ -86,9 +86,8 @@ def _softmax_block(scores: NDArray, n: int, totals: NDArray) -> None:
         mine = scores[r]
         for i in range(n):
             mine[i] = exponential(mine[i] - totals[i])
-    for i in range(n):
-        totals[i] = scores[0, i]
-    for r in range(1, len(scores)):
+    totals[:] = 0
+    for r in range(len(scores)):
         for i in range(n):
             totals[i] += scores[r, i]
     for r in range(len(scores)):
@@ -96,7 +95,7 @@ def _softmax_block(scores: NDArray, n: int, totals: NDArray) -> None:
             scores[r, i] /= totals[i]
 
 
-@kernel
+@kernel(inline="always")
 def _project_block(
     shares: NDArray, n: int, matrix: NDArray, own: NDArray, squares: NDArray, sums: NDArray
 ) -> None:

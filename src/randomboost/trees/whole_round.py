@@ -48,7 +48,7 @@ def draw_rows(keys: NDArray, key: np.uint64, limit: np.uint64, rows: NDArray) ->
     return n
 
 
-@kernel
+@kernel(inline="always")
 def _begin(
     y: NDArray, weight: NDArray, keys: NDArray, values: NDArray, key: np.uint64, limit: np.uint64,
     matrix: NDArray, sketches: tuple, samples: tuple, sums: NDArray, units: NDArray,
@@ -74,7 +74,7 @@ def _begin(
     return n
 
 
-@kernel
+@kernel(inline="always")
 def _place(
     bins: NDArray, nodes: NDArray, n_nodes: int, rows: NDArray, numbers: NDArray, taken: NDArray,
     places: NDArray,
@@ -97,7 +97,7 @@ def _place(
     return n_leaves
 
 
-@kernel
+@kernel(inline="always")
 def _end(
     y: NDArray, weight: NDArray, covers: NDArray, values: NDArray, probabilities: NDArray,
     places: NDArray, taken: NDArray, ordered: NDArray, n_leaves: int, rules: NDArray,
