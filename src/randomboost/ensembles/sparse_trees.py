@@ -16,7 +16,8 @@ import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
 from ..explain.tree_contributions import TreeArrays, explain_trees
-from ..projections.directions import Directions, project
+from ..projections.directions import Directions
+from ..projections.mixing import project
 from ..projections.projection_arrays import directions_from_arrays, directions_to_arrays
 from ..runtime.checked_arrays import Arrays, Taken, count, floats, ints, need
 from ..runtime.parallel import ThreadTeam
