@@ -25,6 +25,7 @@ from ..trees.leaves import Leaves
 from ..trees.sparse_scores import Prior, SparseScores, make_prior
 from . import tree_walk
 from .base import Ensemble, ModelShape, as_shares
+from .dense_trees import MOST_CLASSES, DenseTrees
 from .early_exit import find_best, lead_bounds, make_lists
 from .plain_tables import PlainTables, TreeTable
 from .sparse_tree import SparseTree, packed
@@ -106,6 +107,10 @@ class SparseTrees(Ensemble):
     @cached_property
     def _used(self) -> NDArray[np.int64]:
         return np.unique(self.columns[self.columns >= 0]).astype(np.int64)
+
+    @cached_property
+    def _dense(self) -> DenseTrees | None:
+        return DenseTrees(self) if self.n_classes <= MOST_CLASSES else None
 
     @cached_property
     def _along(self) -> Any:
@@ -285,6 +290,8 @@ class SparseTrees(Ensemble):
 
     def scores(self, X: Any, team: ThreadTeam) -> NDArray[np.float32]:
         """Return the scores of all classes, shape (n_classes, n_samples), float32."""
+        if self._dense is not None:
+            return self._dense.scores(X, team)
         out = np.empty((self.n_classes, X.shape[0]), dtype=np.float32)
 
         def work(begin: int, rows: Any) -> None:
@@ -339,6 +346,16 @@ class SparseTrees(Ensemble):
 
     def best(self, X: Any, team: ThreadTeam) -> NDArray[np.int64]:
         """Return the class with the largest score."""
+        return self.best_from(None, X, team)
+
+    def best_from(
+        self, start: NDArray | None, X: Any, team: ThreadTeam
+    ) -> NDArray[np.int64]:
+        """Return the class with the largest score after `start` (n_classes, n_samples) is added."""
+        if self._dense is not None:
+            return self._dense.best(X, start, team)
+        if start is not None:
+            return (self.scores(X, team) + start).argmax(axis=0)
         labels = np.empty(X.shape[0], dtype=np.int64)
         make = partial(make_lists, n_rows=min(X.shape[0], _ROWS), width=self._most_touched)
 
