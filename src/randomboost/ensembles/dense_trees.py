@@ -76,59 +76,75 @@ def _look(
 
 
 @kernel
+def _stay(
+    rows: NDArray, n: int, scores: NDArray, begin: NDArray, up: NDArray, down: NDArray,
+    slack: NDArray, labels: NDArray,
+) -> int:  # fmt: skip
+    """Fill in the best class of some rows so far; return how many are not safe, the first ones."""
+    kept = 0
+    for e in range(n):
+        i = rows[e]
+        labels[i], safe = _look(scores[i], begin[i], up, down, slack[i])
+        rows[kept] = i
+        kept += 0 if safe else 1
+    return kept
+
+
+@kernel
+def _begin(
+    prior: NDArray, start: NDArray, first: int, n: int, largest: float, scores: NDArray,
+    begin: NDArray, slack: NDArray, rows: NDArray,
+) -> None:  # fmt: skip
+    """Fill in what a block of rows begins with."""
+    for i in range(n):
+        rows[i] = i
+        for r in range(len(prior)):
+            scores[i, r] = prior[r]
+        peak = np.float32(0)
+        for r in range(len(start)):
+            begin[i, r] = start[r, first + i]
+            peak = max(peak, abs(begin[i, r]))
+        slack[i] = (largest + peak) * 2.0**-21  # start is added, and a lead found, with rounding
+
+
+@kernel
 def find_classes(
     X: NDArray, first: int, last: int, mixtures: tuple, nodes: tuple, leaves: tuple, up: NDArray,
     down: NDArray, largest: float, start: NDArray, offset: int, labels: NDArray, out: NDArray,
 ) -> None:  # fmt: skip
-    """Best class of rows first .. last with ``start`` added, and, if ``out`` has rows, the scores.
+    """Best class of rows first .. last with ``start`` added, or, if ``out`` has rows, the scores.
 
     Row i of X is row ``offset + i`` of the other arrays. Scores in ``out`` are those of the trees
     by themselves; no row leaves early where they are asked for.
     """
     columns, limits, children, numbers, roots, depths = nodes
     steps, units, prior = leaves
-    n_trees, n_classes = len(units), len(prior)
+    n_trees, n_classes, wants_scores = len(units), len(prior), len(out) > 0
     block, sums = np.zeros((X.shape[1], ROWS), X.dtype), np.empty((len(mixtures[4]), ROWS), X.dtype)
     values = np.empty((max(len(mixtures[0]) - 1, 1), ROWS), X.dtype)
     scores, begin = np.empty((ROWS, n_classes), np.float32), np.zeros((ROWS, n_classes), np.float32)
     rows, places, slack = np.empty(ROWS, np.int32), np.empty(ROWS, np.int32), np.empty(ROWS)
     for low in range(first, last, ROWS):
-        n = min(ROWS, last - low)
+        n, place = min(ROWS, last - low), offset + low
         mix_rows(X, low, n, mixtures, block, sums, ZERO, values)
-        for i in range(n):
-            rows[i] = i
-            peak = np.float32(0)
-            for r in range(n_classes):
-                scores[i, r] = prior[r]
-            for r in range(len(start)):
-                begin[i, r] = start[r, offset + low + i]
-                peak = max(peak, abs(begin[i, r]))
-            slack[i] = (largest + peak) * 2.0**-21
-        t = 0
-        while n > 0:
-            if len(out) > 0:
-                stop = n_trees
-            else:
-                kept = 0
-                for e in range(n):
-                    i = rows[e]
-                    best, safe = _look(scores[i], begin[i], up[t], down[t], slack[i])
-                    labels[offset + low + i] = best
-                    rows[kept] = i
-                    kept += 0 if safe or t == n_trees else 1
-                n = kept
+        _begin(prior, start, place, n, largest, scores, begin, slack, rows)
+        t, left = 0, n
+        while t < n_trees and left > 0:
+            stop = n_trees
+            if not wants_scores:
+                left = _stay(rows, left, scores, begin, up[t], down[t], slack, labels[place:])
                 stop = min(t + max(_FEWEST, t // _GROWTH), n_trees)
             for tree in range(t, stop):
-                _walk(
-                    values, columns, limits, children, roots[tree], depths[tree], rows, n, places
-                )
-                _add_leaves(places, rows, n, numbers, steps, units[tree], scores)
+                root, depth = roots[tree], depths[tree]
+                _walk(values, columns, limits, children, root, depth, rows, left, places)
+                _add_leaves(places, rows, left, numbers, steps, units[tree], scores)
             t = stop
-            if len(out) > 0:
-                for r in range(len(out)):
-                    for i in range(n):
-                        out[r, offset + low + i] = scores[i, r]
-                n = 0
+        if wants_scores:
+            for r in range(len(out)):
+                for i in range(n):
+                    out[r, place + i] = scores[i, r]
+        else:
+            _stay(rows, left, scores, begin, up[t], down[t], slack, labels[place:])
 
 
 class DenseTrees:

@@ -3,6 +3,7 @@
 A row costs T (depth + classes of a leaf). Rows are worked through in blocks: the values along the
 directions in use, the leaf of every tree, then the leaves' classes, added to the prior. Where only
 the best class is asked for, rows leave as soon as no further tree can change it (`early_exit`).
+Few classes have kernels of their own (`dense_trees`), with the same results.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ from . import tree_walk
 from .base import Ensemble, ModelShape, as_shares
 from .dense_trees import MOST_CLASSES, DenseTrees
 from .early_exit import find_best, lead_bounds, make_lists
-from .plain_tables import PlainTables, TreeTable
+from .plain_tables import PlainTables
 from .sparse_tree import SparseTree, packed
-from .tree_arrays import trees_from_arrays, trees_to_arrays
+from .tree_arrays import tree_tables, trees_from_arrays, trees_to_arrays
 
 _FIELDS = [
     "directions", "starts", "columns", "thresholds", "left", "gains", "leaf_starts",
@@ -348,9 +349,7 @@ class SparseTrees(Ensemble):
         """Return the class with the largest score."""
         return self.best_from(None, X, team)
 
-    def best_from(
-        self, start: NDArray | None, X: Any, team: ThreadTeam
-    ) -> NDArray[np.int64]:
+    def best_from(self, start: NDArray | None, X: Any, team: ThreadTeam) -> NDArray[np.int64]:
         """Return the class with the largest score after `start` (n_classes, n_samples) is added."""
         if self._dense is not None:
             return self._dense.best(X, start, team)
@@ -466,25 +465,7 @@ class SparseTrees(Ensemble):
 
     def tables(self, shape: ModelShape) -> PlainTables:
         """Return the trees with their vector leaves."""
-        split = self.columns >= 0
-        trees = TreeTable(
-            self.starts,
-            np.where(split, self._places, -1).astype(np.int64),
-            self.thresholds.astype(shape.dtype),
-            self.left.astype(np.int64),
-            np.zeros(len(split), dtype=np.float32),
-            leaf_starts=self.leaf_starts.astype(np.int64),
-            leaf_classes=self.classes.astype(np.int64),
-            leaf_values=self._values,
-            leaf_steps=self.steps,
-            leaf_units=self.units,
-        )
-
-        def rows(numbers: NDArray[np.int64]) -> Any:
-            return self.directions.rows(self._used[numbers]).astype(shape.dtype)
-
-        values: dict[str, Any] = {"n_values": len(self._used), "rows": rows}
-        return PlainTables(None, trees, n_views=1, **values, votes=None, baseline=self.prior)
+        return tree_tables(self, shape)
 
     @property
     def _values(self) -> NDArray[np.float32]:

@@ -179,7 +179,7 @@ def level_numbers(values: list[Any], levels: list[Any]) -> NDArray:
 
 def _present(column: nw.Series) -> list[Any]:
     """Return the cells of a column, None where they are missing."""
-    coded = getattr(column.to_native(), "cat", None)
+    coded: Any = getattr(column.to_native(), "cat", None)
     if hasattr(coded, "codes"):  # pandas; a missing cell has the code -1
         levels = [*coded.categories.tolist(), None]
         return [levels[code] for code in coded.codes.tolist()]

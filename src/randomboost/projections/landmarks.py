@@ -297,7 +297,9 @@ class WeightedSums:
         weights, points, squares, width = self._landmarks._arrays
         if X.shape[0] <= _FEW:
             columns, coefficients = self._columns
-            _add_weighted_few(X, weights, columns, self._landmarks.squares, width, coefficients, out)
+            _add_weighted_few(
+                X, weights, columns, self._landmarks.squares, width, coefficients, out
+            )
             return out
 
         def work(first: int, last: int) -> None:
