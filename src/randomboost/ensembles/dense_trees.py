@@ -15,12 +15,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..projections.mixing import ROWS, Mixtures, as_mixtures, mix_rows
-from ..runtime.compiling import ZERO, kernel
+from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
 
 MOST_CLASSES = 64  # with more, most values of a leaf's row would be 0
 _LANES = 8  # the classes of a table are a multiple of this
 _FEWEST, _GROWTH = 8, 5  # trees between looks at the leads: 8, later a fifth of those before
+_ROWS = 64  # rows that go through the trees together
 _CHUNK = 512  # rows that a thread takes at a time, at most
 _WORTH = 50_000  # trees times rows from which on threads share the work
 
@@ -121,12 +122,15 @@ def find_classes(
     steps, units, prior = leaves
     n_trees, n_classes, wants_scores = len(units), len(prior), len(out) > 0
     block, sums = np.zeros((X.shape[1], ROWS), X.dtype), np.empty((len(mixtures[4]), ROWS), X.dtype)
-    values = np.empty((max(len(mixtures[0]) - 1, 1), ROWS), X.dtype)
-    scores, begin = np.empty((ROWS, n_classes), np.float32), np.zeros((ROWS, n_classes), np.float32)
-    rows, places, slack = np.empty(ROWS, np.int32), np.empty(ROWS, np.int32), np.empty(ROWS)
-    for low in range(first, last, ROWS):
-        n, place = min(ROWS, last - low), offset + low
-        mix_rows(X, low, n, mixtures, block, sums, ZERO, values)
+    values = np.empty((max(len(mixtures[0]) - 1, 1), _ROWS), X.dtype)
+    shape = (_ROWS, n_classes)
+    scores, begin = np.empty(shape, np.float32), np.zeros(shape, np.float32)
+    rows, places, slack = np.empty(_ROWS, np.int32), np.empty(_ROWS, np.int32), np.empty(_ROWS)
+    for low in range(first, last, _ROWS):
+        n, place = min(_ROWS, last - low), offset + low
+        for more in range(0, n, ROWS):
+            some = min(ROWS, n - more)
+            mix_rows(X, low + more, some, mixtures, block, sums, more, values)
         _begin(prior, start, place, n, largest, scores, begin, slack, rows)
         t, left = 0, n
         while t < n_trees and left > 0:
@@ -229,7 +233,7 @@ class DenseTrees:
         self, X: Any, start: NDArray, labels: NDArray, out: NDArray, team: ThreadTeam
     ) -> None:
         n, is_sparse = X.shape[0], sp.issparse(X)
-        chunk = min(-(-n // (2 * team.n_threads * ROWS)) * ROWS, _CHUNK)
+        chunk = min(-(-n // (2 * team.n_threads * _ROWS)) * _ROWS, _CHUNK)
         mixtures = tuple(self._mixed(X.dtype, is_sparse))
         rest = mixtures, self._nodes[X.dtype], self._leaves, *self._bounds, start
 

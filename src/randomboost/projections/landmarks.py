@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..runtime.compiling import ZERO, kernel
 from ..runtime.parallel import ThreadTeam
-from .products import LANES, add_product, padded
+from .products import add_product, padded, wide
 
 _ROWS = 64  # samples that are compared side by side
 _FEW = 8  # samples up to which landmarks are compared side by side instead
@@ -102,7 +102,7 @@ def _fill_similarities(
         _bend_rows(X, weights, begin, n, block, norms)
         for low in range(0, len(points), _LANDMARKS):
             high = min(low + _LANDMARKS, len(points))
-            whole = -(-n // LANES) * LANES
+            whole = wide(n)
             _compare(block, norms, whole, points, squares, width, low, high, similarities)
             for i in range(n):
                 for v in range(low, min(high, out.shape[1])):
@@ -120,7 +120,7 @@ def _add_weighted(
     sums = np.empty((len(factors), _ROWS))
     for begin in range(first, last, _ROWS):
         n = min(_ROWS, last - begin)
-        whole = -(-n // LANES) * LANES
+        whole = wide(n)
         _bend_rows(X, weights, begin, n, block, norms)
         sums[:, :whole] = 0.0
         for low in range(0, len(points), _LANDMARKS):

@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from ..runtime.compiling import ZERO, kernel
 from ..runtime.parallel import ThreadTeam
-from .products import LANES, add_product, padded
+from .products import add_product, padded, wide
 
 ROWS = 64  # samples that are projected side by side
 _WIDE = 4  # features from which on mixtures of all of them are computed as a product
@@ -65,7 +65,7 @@ def as_mixtures(rows: Any, dtype: DTypeLike) -> Mixtures:
     return Mixtures(starts, rows.indices[kept].astype(np.int64), coefficients, full, matrix)
 
 
-@kernel
+@kernel(inline="always")
 def _mix(
     block: NDArray, features: NDArray, coefficients: NDArray, first: int, last: int, n: int,
     total: NDArray,
@@ -116,7 +116,7 @@ def mix_rows(
         else:
             _mix(block, features, coefficients, first, last, n, values)
     if len(full) > 0:
-        whole = -(-n // LANES) * LANES
+        whole = wide(n)
         sums[:, :whole] = 0
         add_product(matrix, ZERO, X.shape[1], block, whole, sums)
         for e in range(len(full)):

@@ -11,8 +11,30 @@ from numpy.typing import NDArray
 
 from ..runtime.compiling import kernel
 
-LANES = 8  # columns of a product are best a multiple of this
+_LANES = 8  # columns of a product are best a multiple of this, or few
+_FEW = 3
 _SIDE = 4  # sums and terms that are worked on together
+
+
+@kernel
+def wide(n: int) -> int:
+    """Return a number of columns, at least n, that takes no longer than n."""
+    return n if n <= _FEW else -(-n // _LANES) * _LANES
+
+
+@kernel
+def _add_few(left: NDArray, first: int, n_terms: int, right: NDArray, n: int, out: NDArray) -> None:
+    """As `add_product`, column by column."""
+    for v in range(0, len(out), _SIDE):
+        for i in range(n):
+            s, t, u, w = out[v, i], out[v + 1, i], out[v + 2, i], out[v + 3, i]
+            for j in range(n_terms):
+                e, x = first + j, right[j, i]
+                s += left[v, e] * x
+                t += left[v + 1, e] * x
+                u += left[v + 2, e] * x
+                w += left[v + 3, e] * x
+            out[v, i], out[v + 1, i], out[v + 2, i], out[v + 3, i] = s, t, u, w
 
 
 @kernel
@@ -23,6 +45,9 @@ def add_product(
 
     ``out`` has a multiple of four rows. Terms are added in the order of j.
     """
+    if n <= _FEW:
+        _add_few(left, first, n_terms, right, n, out)
+        return
     whole = n_terms - n_terms % _SIDE
     for v in range(0, len(out), _SIDE):
         a, b, c, d = left[v], left[v + 1], left[v + 2], left[v + 3]
