@@ -19,6 +19,7 @@ from ..runtime.parallel import ThreadTeam
 from .products import add_product, padded, wide
 
 _ROWS = 64  # samples that are compared side by side
+_WORTH, _POWER = 6_000_000, 30  # products worth another thread; those that a power is worth
 _FEW = 8  # samples up to which landmarks are compared side by side instead
 _LANDMARKS = 128  # landmarks that they are compared with at a time; a multiple of four
 _BEND = 3.0  # standard deviations that no bent value reaches
@@ -305,5 +306,6 @@ class WeightedSums:
         def work(first: int, last: int) -> None:
             _add_weighted(X, weights, points, squares, width, self._factors, first, last, out)
 
-        team.run(work, X.shape[0], grain=_ROWS)
+        per_row = len(points) * (points.shape[1] + len(out) + _POWER)
+        team.run(work, X.shape[0], grain=max(_ROWS, _WORTH // per_row))
         return out
