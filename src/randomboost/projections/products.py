@@ -66,12 +66,10 @@ def add_product(
                 u[i] = (((u[i] + c0 * x0) + c1 * x1) + c2 * x2) + c3 * x3
                 w[i] = (((w[i] + d0 * x0) + d1 * x1) + d2 * x2) + d3 * x3
         for j in range(whole, n_terms):
-            e, row = first + j, right[j]
-            for i in range(n):
-                s[i] += a[e] * row[i]
-                t[i] += b[e] * row[i]
-                u[i] += c[e] * row[i]
-                w[i] += d[e] * row[i]
+            for q in range(v, v + _SIDE):
+                c0 = left[q, first + j]
+                for i in range(n):
+                    out[q, i] += c0 * right[j, i]
 
 
 def padded(rows: NDArray) -> NDArray:
