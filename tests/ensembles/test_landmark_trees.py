@@ -85,7 +85,7 @@ def test_an_ensemble_is_what_it_starts_from_and_trees(ensemble):
     assert ensemble.takes_missing
     assert ensemble.explains
     assert ensemble.takes_new_classes
-    assert not ensemble.is_sparse
+    assert ensemble.is_sparse
     assert_array_equal(ensemble.weights, trees.weights)
 
 

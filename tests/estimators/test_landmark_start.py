@@ -123,6 +123,17 @@ def test_sparse_rows_have_the_scores_of_dense_ones():
     )
 
 
+def test_sparse_rows_are_made_dense_in_pieces(monkeypatch):
+    """They are where scaling centres them: never all at once."""
+    monkeypatch.setattr("randomboost.preprocessing.inputs._DENSE_VALUES", 7 * X.shape[1])
+    data = np.where(np.abs(X) < 0.5, 0.0, X)
+    model, rows = clone(SMALL).fit(data, Y), sp.csr_array(data)
+    assert {piece.shape[0] for piece in model.model_.inputs.pieces(rows)} <= {7, len(X) % 7}
+    assert len(model.model_.inputs.pieces(data)) == 1
+    assert_array_equal(model.decision_function(rows), model.decision_function(data))
+    assert_array_equal(model.predict(rows), model.predict(data))
+
+
 def test_validation_data_may_be_sparse():
     settings = {"early_stopping": True, "n_estimators": 30}
     dense = clone(SMALL).set_params(**settings).fit(X, Y, X_val=X[:60], y_val=Y[:60])

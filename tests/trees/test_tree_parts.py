@@ -11,8 +11,9 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from randomboost.projections import directions as directions_module
 from randomboost.projections.class_codes import class_codes
-from randomboost.projections.directions import Directions, find_discriminants, project
+from randomboost.projections.directions import Directions, find_discriminants
 from randomboost.projections.matrices import make_directions
+from randomboost.projections.mixing import project
 from randomboost.runtime.parallel import ThreadTeam
 from randomboost.trees.binning import bin_values, find_edges
 

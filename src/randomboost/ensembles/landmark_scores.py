@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..explain.landmark_contributions import explain_landmarks, landmark_importances
-from ..projections.landmarks import Landmarks, bent
+from ..projections.landmarks import Landmarks, WeightedSums, bent
 from ..runtime.checked_arrays import Arrays, Taken, floats, need
 from ..runtime.parallel import ThreadTeam
 from .base import ModelShape
@@ -33,6 +34,13 @@ class LandmarkScores:
     coefficients: NDArray[np.float32]
     share: float
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @cached_property
+    def _sums(self) -> WeightedSums:
+        return WeightedSums(self.landmarks, self.coefficients)
+
     def equals(self, other: LandmarkScores) -> bool:
         """Return whether these are the scores of other ones, bit for bit."""
         pairs = zip(self.to_arrays().values(), other.to_arrays().values(), strict=True)
@@ -53,7 +61,7 @@ class LandmarkScores:
         ndarray of float32 of shape (n_classes, n_samples)
             The scores.
         """
-        return self.landmarks.weighted(X, self.coefficients, team).astype(np.float32)
+        return self._sums.of(X, team).astype(np.float32)
 
     def contributions(self, X: Any, classes: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
         """Return what features contribute to scores, as `Ensemble.contributions` does.

@@ -30,6 +30,7 @@ class LandmarkTrees(Ensemble):
 
     kind = "landmarks and trees"
     takes_missing = True  # the mean for landmarks
+    is_sparse = True
     explains = True
     takes_new_classes = True
 
@@ -65,6 +66,11 @@ class LandmarkTrees(Ensemble):
         """Return the scores of all classes, shape (n_classes, n_samples), float32."""
         X = _dense(X)
         return self.trees.scores(X, team) + self.start.scores(X, team)
+
+    def best(self, X: Any, team: ThreadTeam) -> NDArray[np.int64]:
+        """Return the class with the largest score."""
+        X = _dense(X)
+        return self.trees.best_from(self.start.scores(X, team), X, team)
 
     def staged_scores(self, X: Any, team: ThreadTeam) -> Iterator[NDArray[np.float32]]:
         """Yield the scores of all classes after every round."""

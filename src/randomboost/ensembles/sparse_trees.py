@@ -3,6 +3,7 @@
 A row costs T (depth + classes of a leaf). Rows are worked through in blocks: the values along the
 directions in use, the leaf of every tree, then the leaves' classes, added to the prior. Where only
 the best class is asked for, rows leave as soon as no further tree can change it (`early_exit`).
+Few classes have kernels of their own (`dense_trees`), with the same results.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
 from ..explain.tree_contributions import TreeArrays, explain_trees
-from ..projections.directions import Directions, project
+from ..projections.directions import Directions
+from ..projections.mixing import project
 from ..projections.projection_arrays import directions_from_arrays, directions_to_arrays
 from ..runtime.checked_arrays import Arrays, Taken, count, floats, ints, need
 from ..runtime.parallel import ThreadTeam
@@ -24,10 +26,11 @@ from ..trees.leaves import Leaves
 from ..trees.sparse_scores import Prior, SparseScores, make_prior
 from . import tree_walk
 from .base import Ensemble, ModelShape, as_shares
+from .dense_trees import MOST_CLASSES, DenseTrees
 from .early_exit import find_best, lead_bounds, make_lists
-from .plain_tables import PlainTables, TreeTable
+from .plain_tables import PlainTables
 from .sparse_tree import SparseTree, packed
-from .tree_arrays import trees_from_arrays, trees_to_arrays
+from .tree_arrays import tree_tables, trees_from_arrays, trees_to_arrays
 
 _FIELDS = [
     "directions", "starts", "columns", "thresholds", "left", "gains", "leaf_starts",
@@ -105,6 +108,10 @@ class SparseTrees(Ensemble):
     @cached_property
     def _used(self) -> NDArray[np.int64]:
         return np.unique(self.columns[self.columns >= 0]).astype(np.int64)
+
+    @cached_property
+    def _dense(self) -> DenseTrees | None:
+        return DenseTrees(self) if self.n_classes <= MOST_CLASSES else None
 
     @cached_property
     def _along(self) -> Any:
@@ -284,6 +291,8 @@ class SparseTrees(Ensemble):
 
     def scores(self, X: Any, team: ThreadTeam) -> NDArray[np.float32]:
         """Return the scores of all classes, shape (n_classes, n_samples), float32."""
+        if self._dense is not None:
+            return self._dense.scores(X, team)
         out = np.empty((self.n_classes, X.shape[0]), dtype=np.float32)
 
         def work(begin: int, rows: Any) -> None:
@@ -338,6 +347,14 @@ class SparseTrees(Ensemble):
 
     def best(self, X: Any, team: ThreadTeam) -> NDArray[np.int64]:
         """Return the class with the largest score."""
+        return self.best_from(None, X, team)
+
+    def best_from(self, start: NDArray | None, X: Any, team: ThreadTeam) -> NDArray[np.int64]:
+        """Return the class with the largest score after `start` (n_classes, n_samples) is added."""
+        if self._dense is not None:
+            return self._dense.best(X, start, team)
+        if start is not None:
+            return (self.scores(X, team) + start).argmax(axis=0)
         labels = np.empty(X.shape[0], dtype=np.int64)
         make = partial(make_lists, n_rows=min(X.shape[0], _ROWS), width=self._most_touched)
 
@@ -448,25 +465,7 @@ class SparseTrees(Ensemble):
 
     def tables(self, shape: ModelShape) -> PlainTables:
         """Return the trees with their vector leaves."""
-        split = self.columns >= 0
-        trees = TreeTable(
-            self.starts,
-            np.where(split, self._places, -1).astype(np.int64),
-            self.thresholds.astype(shape.dtype),
-            self.left.astype(np.int64),
-            np.zeros(len(split), dtype=np.float32),
-            leaf_starts=self.leaf_starts.astype(np.int64),
-            leaf_classes=self.classes.astype(np.int64),
-            leaf_values=self._values,
-            leaf_steps=self.steps,
-            leaf_units=self.units,
-        )
-
-        def rows(numbers: NDArray[np.int64]) -> Any:
-            return self.directions.rows(self._used[numbers]).astype(shape.dtype)
-
-        values: dict[str, Any] = {"n_values": len(self._used), "rows": rows}
-        return PlainTables(None, trees, n_views=1, **values, votes=None, baseline=self.prior)
+        return tree_tables(self, shape)
 
     @property
     def _values(self) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""Sparse trees as the arrays of a model file, and back, after checking that they fit together."""
+"""Sparse trees as the arrays of a model file, and back, after checks; as tables of exports."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..projections.directions import Directions
 from ..runtime.checked_arrays import Arrays, Taken, floats, ints, need, need_tree, pieces
 from .base import ModelShape
+from .plain_tables import PlainTables, TreeTable
 
 _STATE = ("due", "earned", "tries", "known", "usual")  # rows of a trainer's state
 
@@ -117,3 +118,39 @@ def trees_from_arrays(
         "prior": taken.single("prior", shape.n_classes),
         "state": taken.real("state", n_members, len(_STATE), len(directions.counts)),
     }
+
+
+def tree_tables(trees: Any, shape: ModelShape) -> PlainTables:
+    """Return trees as the tables that exports write.
+
+    Parameters
+    ----------
+    trees : SparseTrees
+        The trees.
+    shape : ModelShape
+        The sizes of the model.
+
+    Returns
+    -------
+    PlainTables
+        The trees with their vector leaves.
+    """
+    split = trees.columns >= 0
+    table = TreeTable(
+        trees.starts,
+        np.where(split, trees._places, -1).astype(np.int64),
+        trees.thresholds.astype(shape.dtype),
+        trees.left.astype(np.int64),
+        np.zeros(len(split), dtype=np.float32),
+        leaf_starts=trees.leaf_starts.astype(np.int64),
+        leaf_classes=trees.classes.astype(np.int64),
+        leaf_values=trees._values,
+        leaf_steps=trees.steps,
+        leaf_units=trees.units,
+    )
+
+    def rows(numbers: NDArray[np.int64]) -> Any:
+        return trees.directions.rows(trees._used[numbers]).astype(shape.dtype)
+
+    values: dict[str, Any] = {"n_values": len(trees._used), "rows": rows}
+    return PlainTables(None, table, n_views=1, **values, votes=None, baseline=trees.prior)

@@ -131,6 +131,14 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
         inputs = self.model_.inputs
         return inputs.scaled(self._checked(X, inputs))
 
+    def _of_all(self, X: Any, method: Callable[[Any, ThreadTeam], NDArray]) -> NDArray:
+        """Return what a method of the ensemble finds; its last axis has the samples."""
+        inputs = self.model_.inputs
+        X = self._checked(X, inputs)
+        with self._team(X.shape[0]) as team:
+            found = [method(inputs.scaled(piece), team) for piece in inputs.pieces(X)]
+        return found[0] if len(found) == 1 else np.concatenate(found, axis=-1)
+
     def _team(self, n_samples: int) -> ThreadTeam:
         """Return the threads of a prediction; for few samples one is faster than several."""
         return ThreadTeam(resolve_threads(self.n_jobs) if n_samples > 64 else 1)
@@ -163,9 +171,8 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
             Scores F_r; for two classes F_1 - F_0. float32 for a model trained on float32.
         """
-        X = self._prepared(X)
-        with self._team(X.shape[0]) as team:
-            return self._as_decision(self.model_.ensemble.scores(X, team))
+        check_is_fitted(self)
+        return self._as_decision(self._of_all(X, self.model_.ensemble.scores))
 
     def predict(self, X: Any) -> NDArray:
         """Return the class with the highest score.
@@ -183,9 +190,7 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if not self.model_.ensemble.is_sparse:
             return self._as_labels(self.decision_function(X))
-        X = self._prepared(X)
-        with self._team(X.shape[0]) as team:
-            return self.classes_[self.model_.ensemble.best(X, team)]
+        return self.classes_[self._of_all(X, self.model_.ensemble.best)]
 
     def predict_proba(self, X: Any, *, sparse_output: bool = False) -> Any:
         """Return class probabilities, ``softmax(s F)``.

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..projections.directions import project
+from ..projections.mixing import project
 from ..runtime.memory import check_memory
 from ..runtime.parallel import ThreadTeam
 from .tree_shapley import Paths, add_contributions, follow_paths, quadrature

@@ -49,7 +49,8 @@ def as_table(X: Any) -> nw.DataFrame | None:
     import narwhals as nw
 
     if hasattr(X, "iloc") and hasattr(X, "dtypes"):  # pandas
-        sparse = any(str(kind).startswith("Sparse") for kind in np.ravel(X.dtypes))
+        kinds = [kind for kind in np.ravel(X.dtypes) if not isinstance(kind, np.dtype)]
+        sparse = any(str(kind).startswith("Sparse") for kind in kinds)
         if sparse or not getattr(getattr(X, "columns", None), "is_unique", False):
             return None
     table = nw.from_native(X, pass_through=True)
@@ -76,8 +77,29 @@ def read_columns(table: nw.DataFrame) -> list[NDArray | Cells]:
     ValueError
         If a column has neither numbers nor categories.
     """
-    columns = zip(table.columns, table.iter_columns(), strict=True)
-    return [_read_column(name, column) for name, column in columns]
+    known = _plain_columns(table.to_native())
+    return [
+        known[place] if place in known else _read_column(name, table.get_column(name))
+        for place, name in enumerate(table.columns)
+    ]
+
+
+def _plain_columns(frame: Any) -> dict[int, NDArray]:
+    """Return the numbers of those columns of a pandas table that are arrays, by position.
+
+    Columns of one type are read together: one by one that takes longer than a prediction.
+    """
+    places: dict[np.dtype, list[int]] = {}
+    if hasattr(frame, "iloc"):
+        for place, kind in enumerate(frame.dtypes):
+            if isinstance(kind, np.dtype) and (kind.kind in "biu" or kind.char in "fd"):
+                places.setdefault(kind, []).append(place)
+    found: dict[int, NDArray] = {}
+    for kind, chosen in places.items():
+        part = frame if len(chosen) == frame.shape[1] else frame.iloc[:, chosen]
+        dtype = np.float32 if kind == np.float32 else np.float64
+        found.update(zip(chosen, part.to_numpy().astype(dtype, copy=False).T, strict=True))
+    return found
 
 
 def _read_column(name: Hashable, column: nw.Series) -> NDArray | Cells:
@@ -157,6 +179,10 @@ def level_numbers(values: list[Any], levels: list[Any]) -> NDArray:
 
 def _present(column: nw.Series) -> list[Any]:
     """Return the cells of a column, None where they are missing."""
+    coded: Any = getattr(column.to_native(), "cat", None)
+    if hasattr(coded, "codes"):  # pandas; a missing cell has the code -1
+        levels = [*coded.categories.tolist(), None]
+        return [levels[code] for code in coded.codes.tolist()]
     missing = column.is_null().to_list()
     return [None if gap else value for gap, value in zip(missing, column.to_list(), strict=True)]
 

@@ -15,6 +15,8 @@ from .level_means import learn_encoding
 from .merging import merge_samples
 from .scaling import StandardScaling
 
+_DENSE_VALUES = 1 << 22  # of sparse rows that are made dense together
+
 
 @dataclass(frozen=True)
 class InputPreparation:
@@ -45,6 +47,13 @@ class InputPreparation:
     def encoded(self, X: Any) -> Any:
         """Return checked data with the features of the ensemble for the numbers of levels."""
         return X if self.encoding is None else self.encoding.apply(X)
+
+    def pieces(self, X: Any) -> list[Any]:
+        """Return checked data in pieces of rows: several if scaling makes sparse ones dense."""
+        if not sp.issparse(X) or self.scaling is None or self.scaling.keeps_zeros:
+            return [X]
+        n_rows = max(1, _DENSE_VALUES // max(X.shape[1], 1))
+        return [X[first : first + n_rows] for first in range(0, X.shape[0], n_rows)]
 
     def scaled(self, X: Any) -> Any:
         """Return encoded features as the ensemble wants them."""

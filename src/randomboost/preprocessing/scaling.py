@@ -217,6 +217,11 @@ class StandardScaling:
         spread = np.sqrt(np.maximum(variance, 0.0))
         return cls(peak, np.zeros_like(mean), _no_zeros(spread))
 
+    @property
+    def keeps_zeros(self) -> bool:
+        """Whether zeros stay zeros: whether it was learned from sparse data."""
+        return not self.center.any()
+
     def apply(self, X: Any) -> Any:
         """Scale data into a new array (or CSR matrix) of the same dtype.
 
@@ -230,7 +235,7 @@ class StandardScaling:
         ndarray or CSR matrix
             The scaled data.
         """
-        if sp.issparse(X) and self.center.any():
+        if sp.issparse(X) and not self.keeps_zeros:
             X = X.toarray()  # learned from dense data: centring fills the zeros
         if sp.issparse(X):
             return _divided(_divided(X, self.peak), self.spread).astype(X.dtype)

@@ -17,9 +17,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..preprocessing.row_choice import choose_by_class, draw
-from ..runtime.compiling import kernel
-from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import CHOICE_STREAM, DIRECTION_STREAM, normals, uniforms
+from .mixing import project as project  # where trees are grown it is known as one of directions
 
 FAMILIES = ("axis", "sparse", "gaussian", "lda")
 _MANY_FEATURES = 32  # with more, mixtures of many features have a lower weight
@@ -27,7 +26,6 @@ _FEW = 3  # features of a sparse direction if no density is given
 _MAX_LDA_FEATURES = 40
 _LDA_POOL = 400  # maximum number of features that discriminants use
 _LDA_SAMPLES = 10_000  # maximum number of samples that they are estimated from, about
-_ROWS = 64  # samples that are projected side by side
 _LDA_RIDGE = 0.03  # ridge penalty, as a share of the mean variance
 
 
@@ -274,82 +272,3 @@ def find_discriminants(
     return sp.csr_array(
         (np.concatenate(values), np.concatenate(chosen).astype(np.int32), starts), shape=(count, d)
     )
-
-
-@kernel
-def _mix(
-    block: NDArray,
-    starts: NDArray,
-    features: NDArray,
-    coefficients: NDArray,
-    begin: int,
-    n: int,
-    out: NDArray,
-) -> None:
-    """Compute the directions that mix several features, for a block (d, n) of samples."""
-    for v in range(len(starts) - 1):
-        if starts[v + 1] - starts[v] != 1:
-            total = out[v, begin : begin + n]  # contiguous, which ``out[:, ...][v]`` is not
-            for i in range(n):
-                total[i] = 0
-            for e in range(starts[v], starts[v + 1]):
-                column = block[features[e]]
-                c = coefficients[e]
-                for i in range(n):
-                    total[i] += c * column[i]
-
-
-@kernel
-def _project(
-    X: NDArray,
-    starts: NDArray,
-    features: NDArray,
-    coefficients: NDArray,
-    first: int,
-    last: int,
-    out: NDArray,
-) -> None:
-    """``out[v, i] = sum_j c_vj X[i, j]`` over rows first .. last; NaN counts as 0 in a mixture."""
-    block = np.empty((X.shape[1], min(_ROWS, last - first)), X.dtype)
-    for begin in range(first, last, _ROWS):
-        n = min(_ROWS, last - begin)
-        for i in range(n):
-            for j in range(X.shape[1]):
-                block[j, i] = X[begin + i, j]
-        for v in range(len(starts) - 1):  # single features keep their missing values
-            if starts[v + 1] - starts[v] == 1:
-                for i in range(n):
-                    out[v, begin + i] = coefficients[starts[v]] * block[features[starts[v]], i]
-        for j in range(X.shape[1]):
-            for i in range(n):
-                block[j, i] = block[j, i] if block[j, i] == block[j, i] else 0
-        _mix(block, starts, features, coefficients, begin, n, out)
-
-
-def project(X: Any, rows: Any, team: ThreadTeam) -> NDArray:
-    """Return the values of samples along directions; those of a sample depend on no other one.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n_samples, n_features)
-        Scaled data.
-    rows : CSR matrix of shape (n_directions, n_features)
-        Directions.
-    team : ThreadTeam
-        Threads.
-
-    Returns
-    -------
-    ndarray of shape (n_directions, n_samples), of the type of X
-        The values.
-    """
-    if sp.issparse(X):
-        return np.ascontiguousarray((X @ rows.T).toarray().T.astype(X.dtype, copy=False))
-    out = np.empty((rows.shape[0], X.shape[0]), dtype=X.dtype)
-    coefficients = rows.data.astype(X.dtype, copy=False)
-
-    def work(first: int, last: int) -> None:
-        _project(X, rows.indptr, rows.indices, coefficients, first, last, out)
-
-    team.run(work, X.shape[0], grain=1 + 200_000 // max(rows.nnz, 1))
-    return out
