@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
+from randomboost.preprocessing.encoding import read_training
+from randomboost.preprocessing.level_means import learn_encoding
 from randomboost.runtime.parallel import ThreadTeam
 from randomboost.training.binned_data import BinnedData
 from randomboost.training.loop import TrainingData
@@ -52,6 +55,22 @@ def test_settings_are_in_their_ranges(m, k):
 def test_more_classes_get_more_sketches():
     numbers = [SketchSettings.choose(100_000, 30, k).n_sketches for k in (3, 100, 1000)]
     assert numbers == sorted(set(numbers))
+
+
+def test_trees_of_categories_see_more_samples_and_directions():
+    plain, categorical = (SketchSettings.choose(1000, 6, 4, categorical=x) for x in (False, True))
+    assert categorical.subsample > plain.subsample
+    assert categorical.max_features > plain.max_features
+    assert categorical.max_drawn > plain.max_drawn
+
+
+@pytest.mark.parametrize("categories", [["a"], ["a", "b"]])
+def test_tables_of_mostly_categories_are_known(categories):
+    frame = pd.DataFrame({name: np.arange(60) % 3 for name in "abc"})
+    reading = read_training(frame, categories)
+    assert reading is not None
+    encoding, _ = learn_encoding(reading, np.arange(60) % 2, np.ones(60))
+    assert encoding.mostly_categories == (len(categories) == 2)
 
 
 def test_a_single_feature_has_no_mixtures():

@@ -249,6 +249,7 @@ class DaskRandomBoostClassifier(RandomBoostClassifier):
                 n_samples,
                 None if held is None else np.empty(0, dtype=np.int64),
                 rows=rows,
+                categorical=encoding is not None and encoding.mostly_categories,
             )
             if start is not None:
                 self._refuse_changes(start, data)

@@ -257,6 +257,7 @@ class BaseBoostingClassifier(FittedClassifier):
             n_samples,
             self._held_samples(keys, labels, n_samples, X_val is not None, seed),
             keys,
+            categorical=encoding is not None and encoding.mostly_categories,
         )
         if start is not None:
             self._refuse_changes(start, data)

@@ -324,7 +324,7 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
         """Return the settings for the size of the data."""
         n_landmarks = 0 if sp.issparse(data.X) else self.n_landmarks
         size = data.size, self.n_features_in_, data.n_classes
-        return SketchSettings.choose(*size, self.effort, n_landmarks)
+        return SketchSettings.choose(*size, self.effort, n_landmarks, data.categorical)
 
     def _max_rounds(self, data: TrainingData) -> int:
         return self._chosen(data).n_rounds if self.n_estimators is None else self.n_estimators

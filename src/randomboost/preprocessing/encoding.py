@@ -204,6 +204,11 @@ class TableEncoding:
         ]
         return np.repeat(np.arange(self.n_columns), parts)
 
+    @property
+    def mostly_categories(self) -> bool:
+        """Whether more than half of the columns of the input have categories."""
+        return 2 * len(self.codebooks) > self.n_columns
+
     def names(self, columns: Any) -> list[str]:
         """Return names of the encoded columns.
 

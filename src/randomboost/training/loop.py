@@ -40,6 +40,8 @@ class TrainingData:
     rows : object or None
         What stands for the samples where they are on other machines; X, y and the weights then
         have a shape only.
+    categorical : bool
+        Whether most columns of the input have categories.
     """
 
     X: Any
@@ -53,6 +55,7 @@ class TrainingData:
     held: NDArray[np.int64] | None = None
     keys: NDArray[np.uint64] | None = None
     rows: Any = None
+    categorical: bool = False
 
     @property
     def size(self) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..trees.sparse_scores import DENSE
 
-_SMALL, _LARGE, _HUGE, _HUGE_IF_WIDE = 4000, 10_000, 50_000, 200_000  # samples
+_TINY, _SMALL, _LARGE, _HUGE, _HUGE_IF_WIDE = 500, 4000, 10_000, 50_000, 200_000  # samples
 _LANDMARKS, _LANDMARKS_IF_WIDE = (600, 1500), 2400  # fewest and most; for huge, wide data
 _FEW_CLASSES, _SOME_CLASSES, _MANY_CLASSES, _MANY_FEATURES = 12, 64, 400, 64
 
@@ -85,6 +85,7 @@ class SketchSettings:
         n_classes: int,
         effort: str = "default",
         n_landmarks: int | None = None,
+        categorical: bool = False,
     ) -> SketchSettings:
         """Return settings for data of a given size.
 
@@ -96,6 +97,8 @@ class SketchSettings:
             How much time may be spent.
         n_landmarks : int or None
             Number of landmarks; None to choose it.
+        categorical : bool
+            Whether most columns have categories.
 
         Returns
         -------
@@ -119,21 +122,28 @@ class SketchSettings:
             n_landmarks = _choose_landmarks(n_samples, n_classes, wide, effort)
         if n_landmarks and not large:  # they leave less for the trees to learn
             leaves, learning_rate = leaves // 2, 0.14
+            if n_samples < _TINY and effort == "default":  # large steps learn noise
+                learning_rate = 0.07
         if effort == "fast":
             n_rounds, learning_rate = n_rounds // 2, 1.5 * learning_rate
             n_members = max(1, n_members // 2)
         elif effort == "best":
             n_rounds, learning_rate = 2 * n_rounds, 0.5 * learning_rate
             n_members = 4 * n_members
+        subsample, max_features = 0.7 if small else 0.8, 0.5 if large else 0.3
+        max_drawn = min(max(n_features // 2, 16), 64) if large else 16
+        if categorical and not large:
+            # rules that hold without exception: a tree must see rare cases and the column to split
+            subsample, max_features, max_drawn = 0.85, 1.0, 32
         return cls(
             n_rounds=n_rounds,
             learning_rate=learning_rate,
             max_leaves=min(max(leaves, 12 if n_landmarks else 24), 1024),
             min_samples_leaf=10 if many else min(3, 1 + n_samples // 25) if small else 1,
             ridge=0.1 if many else 0.3,
-            subsample=0.9 if many else 0.7 if small else 0.8,
-            max_features=0.5 if large else 0.3,
-            max_drawn=min(max(n_features // 2, 16), 64) if large else 16,
+            subsample=0.9 if many else subsample,
+            max_features=max_features,
+            max_drawn=max_drawn,
             n_sketches=30 if many else 6 if huge and n_classes <= _FEW_CLASSES else 14,
             leaf_classes=16 if many else 32,
             max_bins=64 if small or wide else 255 if large else 128,
