@@ -271,12 +271,12 @@ class Shard:
             X = self._storage.chosen(self._X, self._part(number))
             start.member(number).add_to(rows.scores, X, self._team)
 
-    async def part(self, member: int, place: int, n_places: int) -> NDArray[np.int64]:
+    async def part(self, member: int, place: int, n_places: int) -> NDArray[np.int32]:
         """Return the histograms of the nodes that another shard searches."""
         return self._members[member].part(place, n_places)
 
     async def search(
-        self, member: int, totals: NDArray[np.int64], place: int, peers: list[tuple[str, str]]
+        self, member: int, totals: NDArray[np.int32], place: int, peers: list[tuple[str, str]]
     ) -> NDArray | None:
         """Search nodes in the histograms of all shards; None where another shard is lost."""
         worker = get_worker()

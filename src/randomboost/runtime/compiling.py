@@ -118,6 +118,10 @@ class Instructions:
         self._define, self._parameters = define, parameters
         self._inner: Any = None
 
+    def __call__(self, *arguments: Any) -> Any:
+        """Raise: there is no such function in Python."""
+        raise TypeError("this is for kernels only")
+
     def _for_kernels(self) -> Any:
         """Return the intrinsic."""
         if self._inner is None:

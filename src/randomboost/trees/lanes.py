@@ -20,7 +20,12 @@ from numpy.typing import NDArray
 from ..runtime.compiling import Instructions, kernel
 
 CURVATURE, COUNT, FIRST = 0, 1, 2  # lanes; that of the first sketch
-_KINDS = {8: np.int8(0), 16: np.int16(0), 32: np.int32(0), 64: np.int64(0)}
+_KINDS: dict[int, np.signedinteger] = {
+    8: np.int8(0),
+    16: np.int16(0),
+    32: np.int32(0),
+    64: np.int64(0),
+}
 MOST_SKETCHES = max(_KINDS) - FIRST
 _ALIGNMENT = 64  # bytes: a row of 16 lanes is one line of the cache
 
