@@ -11,6 +11,7 @@ from randomboost.solvers.corrective import minimise, solver_options
 from randomboost.solvers.newton import NewtonSolver
 from randomboost.solvers.responses import Responses
 from randomboost.solvers.risk import PairwiseRisk
+from randomboost.training import column_generation
 
 TIGHT = {"maxiter": 20_000, "maxfun": 40_000, "ftol": 0.0, "gtol": 1e-14}
 
@@ -141,3 +142,15 @@ def test_full_solves_end_where_the_dual_problem_does(nu):
     )
     losses = (model.train_history_["loss"] for model in (primal, dual))
     np.testing.assert_allclose(*losses, rtol=1e-7)
+
+
+def test_large_problems_are_left_to_lbfgsb(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 3)), np.arange(60) % 3
+    settings = {"n_estimators": 4, "n_projections": 30, "nu": 1e-3, "random_state": 0}
+    newton = RBoostProjClassifier.paper(**settings).fit(X, y)
+    monkeypatch.setattr(column_generation, "_MOST_SCORES", 60 * 3 - 1)
+    monkeypatch.setattr(NewtonSolver, "solve", None)
+    other = RBoostProjClassifier.paper(**settings, solver_options=TIGHT).fit(X, y)
+    losses = (model.train_history_["loss"] for model in (newton, other))
+    np.testing.assert_allclose(*losses, rtol=1e-6)

@@ -59,9 +59,10 @@ class RBoostProjClassifier(ColumnClassifier):
         Options of SciPy's L-BFGS-B; the paper's settings are the defaults (maxiter 100, maxcor 5,
         ftol 1e7 times the machine precision). With ``selection="violation"``,
         ``iterations_per_round=None`` and the logistic loss Newton's method takes its place, which
-        uses maxiter and ftol. ``{"problem": "dual"}`` solves the dual problem
-        instead where w is solved for fully, by Newton's method; it is for small problems, and a
-        loss of your own needs ``conjugate(dual)``.
+        uses maxiter and ftol, if samples times classes are at most 200 000.
+        ``{"problem": "dual"}`` solves the dual problem instead where w is solved for fully, by
+        another Newton's method; it is for small problems, and a loss of your own needs
+        ``conjugate(dual)``.
     iterations_per_round : int or None, default=10
         Iterations of the solver after each round, from the last w; after the last round w is
         solved for with the full `solver_options` (unless early stopping goes back to an

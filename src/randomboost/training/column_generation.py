@@ -30,6 +30,7 @@ from .stopwatch import phase
 _SLACK = 1e-3  # share of nu by which a constraint may be off
 _MOST_SOLVES = 10  # how often the active set of one round may grow
 _MOST_WAIT = 32  # rounds between two full solves that test for the end
+_MOST_SCORES = 200_000  # of a weight: Newton's method keeps those of all positive weights
 _PAIRS = 20  # curvature pairs that quick rounds keep: w has hundreds of entries
 
 
@@ -139,6 +140,7 @@ class ColumnTrainer(Trainer):
         if (  # full solves of Algorithm 2 as printed
             self._iterations is None
             and self._coding.rows is not None
+            and data.n_classes * len(data.y) <= _MOST_SCORES
             and isinstance(settings.loss, LogisticLoss)
             and settings.solver_options["problem"] == "primal"
         ):
