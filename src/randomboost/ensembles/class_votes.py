@@ -24,6 +24,11 @@ class Coding(Protocol):
 
     typical: float
 
+    @property
+    def rows(self) -> NDArray | None:
+        """Return the votes of a weight of 1, a row for each; None where most of them are 0."""
+        ...
+
     def first_weights(self) -> NDArray:
         """Return the weights before the first round."""
         ...
@@ -73,6 +78,11 @@ class AllCodes:
         self._team = team
         self._all = np.arange(projection.n_projections)
         self._rows = np.empty((projection.n_projections, 0), dtype=np.float32)
+
+    @property
+    def rows(self) -> NDArray:
+        """Return the codes of all rounds and classes that were made, a row for each weight."""
+        return self._rows
 
     def prepare(self, n_rounds: int) -> None:
         """Make the codes of so many rounds."""
@@ -143,6 +153,8 @@ class RoundCodes:
         The codes v_t of the rounds so far.
     """
 
+    rows = None
+
     def __init__(self, projection: GaussianProjection, chosen: NDArray[np.int64]) -> None:
         self.typical = float(np.sqrt(projection.n_projections))
         self._projection = projection
@@ -199,6 +211,7 @@ class FreeVotes:
     """
 
     typical = 1.0
+    rows = None
 
     def __init__(self, n_classes: int) -> None:
         self._codes = np.eye(n_classes)

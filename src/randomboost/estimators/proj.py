@@ -57,14 +57,17 @@ class RBoostProjClassifier(ColumnClassifier):
         The tolerance epsilon of `stopping`.
     solver_options : dict or None, default=None
         Options of SciPy's L-BFGS-B; the paper's settings are the defaults (maxiter 100, maxcor 5,
-        ftol 1e7 times the machine precision). ``{"problem": "dual"}`` solves the dual problem
-        instead where w is solved for fully, by Newton's method; it is for small problems, and a
-        loss of your own needs ``conjugate(dual)``.
+        ftol 1e7 times the machine precision). With ``selection="violation"``,
+        ``iterations_per_round=None`` and the logistic loss Newton's method takes its place, which
+        uses maxiter and ftol, if samples times classes are at most 200 000.
+        ``{"problem": "dual"}`` solves the dual problem instead where w is solved for fully, by
+        another Newton's method; it is for small problems, and a loss of your own needs
+        ``conjugate(dual)``.
     iterations_per_round : int or None, default=10
         Iterations of the solver after each round, from the last w; after the last round w is
         solved for with the full `solver_options` (unless early stopping goes back to an
         earlier round). None solves fully after every round, as the
-        paper does, which takes several times as long. Constraints that the few iterations leave
+        paper does, which can take several times as long. Constraints that the few iterations leave
         above nu count as nu when the next h and v are chosen, as they would after a full solve.
     max_bins : int or None, default=None
         Search only the thresholds between this many quantile bins per feature; None searches all

@@ -82,14 +82,12 @@ def expected(cell: Cell) -> float:
         if wlda:
             seconds += rounds * 0.006
     elif cell.estimator == "RBoostProjClassifier":
-        seconds = 0.001 + 1e-9 * m * k * d
+        seconds = 0.001 + 1e-9 * m * k * d  # full solves take about as long, they end earlier
         if cell.parameters.get("selection") == "violation":
             seconds += 2e-6 * m * k
         else:
             seconds += 7e-7 * m * k
             rounds = rounds if cell.path else min(rounds, 70 * k)
-        if cell.parameters.get("iterations_per_round", 0) is None:
-            seconds *= 4.0
         seconds *= rounds * (2.5 if wlda else 1.0)
     elif cell.estimator == "MultiBoostClassifier":
         seconds = rounds * (3e-4 + 4.5e-7 * m * k + 5e-9 * m * k * d)

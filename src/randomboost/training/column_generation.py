@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..ensembles.class_votes import make_coding
 from ..ensembles.coded_votes import CodedVotes
+from ..losses import LogisticLoss
 from ..projections.matrices import GaussianProjection
 from ..projections.points import FeaturePoints
 from ..runtime.parallel import ThreadTeam
@@ -18,6 +19,8 @@ from ..search.binned import BinnedColumns
 from ..search.joint import JointSearch
 from ..solvers.corrective import LARGEST_WEIGHT, ROUND_TOLERANCE, minimise
 from ..solvers.dual import check_dual, solve_dual
+from ..solvers.newton import NewtonSolver
+from ..solvers.responses import Responses
 from ..solvers.risk import PairwiseRisk
 from ..solvers.warm import WarmSolver
 from ..weak_learners import EstimatorLearner, JointLearner, StumpLearner, WLDALearner, small_tree
@@ -27,6 +30,7 @@ from .stopwatch import phase
 _SLACK = 1e-3  # share of nu by which a constraint may be off
 _MOST_SOLVES = 10  # how often the active set of one round may grow
 _MOST_WAIT = 32  # rounds between two full solves that test for the end
+_MOST_SCORES = 200_000  # of a weight: Newton's method keeps those of all positive weights
 _PAIRS = 20  # curvature pairs that quick rounds keep: w has hundreds of entries
 
 
@@ -51,7 +55,7 @@ class ColumnSettings:
     tol : float
         Tolerance of `stopping`.
     solver_options : dict
-        Options of L-BFGS-B.
+        Options of the solver, see `solvers.corrective`.
     iterations_per_round : int or None
         Iterations of the solver after each round; None for a full solve.
     max_bins : int or None
@@ -132,6 +136,16 @@ class ColumnTrainer(Trainer):
         for t, hypothesis in enumerate(self._hypotheses):
             self._append(t, hypothesis)
         self._warm = WarmSolver(self._coding.typical, _PAIRS)
+        self._newton = None
+        if (  # full solves of Algorithm 2 as printed
+            self._iterations is None
+            and self._coding.rows is not None
+            and data.n_classes * len(data.y) <= _MOST_SCORES
+            and isinstance(settings.loss, LogisticLoss)
+            and settings.solver_options["problem"] == "primal"
+        ):
+            self._newton = NewtonSolver(self._risk, LARGEST_WEIGHT * self._coding.typical)
+            self._responses = Responses(len(self._weights), data.n_classes, len(data.y))
         self._take(self._weights, len(self._hypotheses))
         self._exact = self._iterations is None or not self._hypotheses
         self._settled = False
@@ -203,6 +217,7 @@ class ColumnTrainer(Trainer):
     def _take(self, weights: NDArray, n_rounds: int) -> None:
         """Evaluate the weights that the next weak classifier is to add to."""
         self._objective_value, self._signed, self._moments = self._evaluate(weights, n_rounds)
+        self._taken = n_rounds
 
     def _correct(self, weights: NDArray, n_rounds: int, *, quick: bool) -> NDArray:
         """Solve for w, a few steps if `quick`; take and return what was found."""
@@ -217,6 +232,8 @@ class ColumnTrainer(Trainer):
 
         A quick solve makes a few steps on the first active set.
         """
+        if not quick and self._newton is not None:
+            return self._solve_newton(weights, n_rounds)
         active = np.zeros(len(weights), dtype=bool)
         for _ in range(1 if quick else _MOST_SOLVES):
             value, _, moments = self._evaluate(weights, n_rounds, quick=quick)
@@ -233,6 +250,39 @@ class ColumnTrainer(Trainer):
             else:
                 weights = self._solve_active(weights, which, n_rounds)
         return weights
+
+    def _solve_newton(self, weights: NDArray, n_rounds: int) -> NDArray:
+        """Minimise (logPrimal) by Newton's method.
+
+        A new weak classifier takes part at once with all of w, which can disturb the last solution
+        much. The first step therefore minimises the model of the risk made before it came.
+        """
+        assert self._newton is not None
+        coding, options = self._coding, self._settings.solver_options
+        coding.prepare(n_rounds)
+
+        def evaluate(weights: NDArray) -> tuple[float, NDArray, NDArray]:
+            value, signed, moments = self._evaluate(weights, n_rounds)
+            return value, signed, self._nu - coding.constraints(moments)
+
+        def responses(which: NDArray[np.int64]) -> tuple[NDArray, NDArray[np.int64]]:
+            assert coding.rows is not None
+            return self._responses.at(which, n_rounds, coding.rows, self._single_outputs)
+
+        lead = None
+        if n_rounds == self._taken + 1:  # the newest weak classifier disturbs the last solution
+            newest = coding.effective(weights, n_rounds)[-1], self._outputs[n_rounds - 1]
+            moments = self._outputs[:n_rounds] @ self._newton.shifted(self._signed, *newest).T
+            lead = self._signed, self._nu - coding.constraints(moments)
+        return self._newton.solve(
+            evaluate,
+            responses,
+            weights,
+            lead=lead,
+            slack=_SLACK * self._nu + 1e-12,
+            tolerance=options["ftol"],
+            iterations=options["maxiter"],
+        )
 
     def _solve_active(self, start: NDArray, active: NDArray[np.int64], n_rounds: int) -> NDArray:
         """Minimise (logPrimal) over the active entries of w, the others being 0."""
