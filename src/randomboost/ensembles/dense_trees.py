@@ -118,7 +118,7 @@ def find_classes(
     Row i of X is row ``offset + i`` of the other arrays. Scores in ``out`` are those of the trees
     by themselves; no row leaves early where they are asked for.
     """
-    columns, limits, children, numbers, roots, depths = nodes
+    limits, columns, children, numbers, roots, depths = nodes
     steps, units, prior = leaves
     n_trees, n_classes, wants_scores = len(units), len(prior), len(out) > 0
     block, sums = np.zeros((X.shape[1], ROWS), X.dtype), np.empty((len(mixtures[4]), ROWS), X.dtype)
@@ -173,17 +173,9 @@ class DenseTrees:
         children = np.where(is_leaf, places, trees._children).astype(np.int32)
         numbers = (np.cumsum(is_leaf) - 1).astype(np.int32)
         roots = trees.starts[:-1].astype(np.int32)
-        shape = roots, _depths(is_leaf, children, roots)
-        self._nodes = {
-            np.dtype(dtype): (
-                columns,
-                np.where(is_leaf, np.inf, trees.thresholds).astype(dtype),
-                children,
-                numbers,
-                *shape,
-            )
-            for dtype in (np.float32, np.float64)
-        }
+        self._nodes = columns, children, numbers, roots, _depths(is_leaf, children, roots)
+        self._limits = np.where(is_leaf, np.inf, trees.thresholds)
+        self._limits_of: dict[np.dtype, NDArray] = {}
         self._along = trees._along
         self._mixtures: dict[np.dtype, Mixtures] = {}
         self._bounds = lead_bounds(steps, trees.units, trees._leaf_ranges, trees.prior)
@@ -235,7 +227,10 @@ class DenseTrees:
         n, is_sparse = X.shape[0], sp.issparse(X)
         chunk = min(-(-n // (2 * team.n_threads * _ROWS)) * _ROWS, _CHUNK)
         mixtures = tuple(self._mixed(X.dtype, is_sparse))
-        rest = mixtures, self._nodes[X.dtype], self._leaves, *self._bounds, start
+        if X.dtype not in self._limits_of:  # where data is in double precision they may not fit
+            self._limits_of[X.dtype] = self._limits.astype(X.dtype)
+        nodes = self._limits_of[X.dtype], *self._nodes
+        rest = mixtures, nodes, self._leaves, *self._bounds, start
 
         def work(number: int) -> None:
             first, last, offset, rows = number * chunk, min((number + 1) * chunk, n), 0, X
