@@ -18,7 +18,6 @@ import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from ..projections.matrices import KINDS
-from ..trees.lanes import MOST_SKETCHES
 
 
 @dataclass(frozen=True)
@@ -84,9 +83,7 @@ TABLE: dict[str, Parameter] = {
     "min_samples_leaf": Parameter([_whole(1)], "least number of samples in a leaf"),
     "l2_regularization": Parameter([_AT_LEAST_0, None], "ridge penalty of the leaf values"),
     "subsample": Parameter([_SHARE], "share of the samples that a round looks at"),
-    "n_sketches": Parameter(
-        [_whole(1, MOST_SKETCHES), None], "random projections of the gradients"
-    ),
+    "n_sketches": Parameter([_whole(1), None], "random projections of the gradients"),
     "leaf_classes": Parameter([_whole(1)], "classes of which a leaf changes the score"),
     "n_landmarks": Parameter([_whole(0), None], "samples that boosting starts from"),
     "n_projections": Parameter(

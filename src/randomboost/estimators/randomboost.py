@@ -71,9 +71,9 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
         Fraction of the samples that a tree is grown on, drawn again every round; None for 0.7 to
         0.9, by the numbers of samples and classes.
     n_sketches : int or None, default=None
-        Number q of random projections of the gradients that choose the splits, at most 62; one less
-        than there are classes is without loss, and more are not used. None for 6 to 30, by the
-        numbers of samples and classes.
+        Number q of random projections of the gradients that choose the splits. At most 62 are used,
+        and at most one less than there are classes, which is without loss. None for 6 to 30, by
+        the numbers of samples and classes.
     leaf_classes : int or None, default=None
         Maximum number of classes whose score a leaf changes; None for 32, or 16 with more
         than 400 classes.

@@ -17,7 +17,7 @@ from scipy.linalg import helmert
 from ..runtime.compiling import kernel
 from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import SKETCH_STREAM, normals
-from .lanes import COUNT, CURVATURE, FIRST
+from .lanes import COUNT, CURVATURE, FIRST, MOST_SKETCHES
 from .sparse_scores import DENSE, SparseScores, exponential, logarithm, softmax_row
 
 _LARGEST = 30  # sums of absolute values stay below two to this power
@@ -188,7 +188,7 @@ def _zero_sum_basis(n_classes: int) -> NDArray[np.float32]:
 
 
 def n_used(n_sketches: int, n_classes: int) -> int:
-    """Return how many sketches there are: without loss, one less than there are classes.
+    """Return how many sketches are used: at most one less than there are classes, and 62.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def n_used(n_sketches: int, n_classes: int) -> int:
     int
         At least 1.
     """
-    return max(1, min(n_sketches, n_classes - 1))
+    return max(1, min(n_sketches, n_classes - 1, MOST_SKETCHES))
 
 
 def sketch_matrix(key: int, n_classes: int, n_sketches: int) -> NDArray[np.float32]:
