@@ -7,7 +7,7 @@ from typing import Any
 
 from ..trees.sparse_scores import DENSE
 
-_TINY, _SMALL, _LARGE, _HUGE, _HUGE_IF_WIDE = 500, 4000, 10_000, 50_000, 200_000  # samples
+_SMALL, _LARGE, _HUGE, _HUGE_IF_WIDE = 4000, 10_000, 50_000, 200_000  # samples
 _LANDMARKS, _LANDMARKS_IF_WIDE = (600, 1500), 2400  # fewest and most; for huge, wide data
 _FEW_CLASSES, _SOME_CLASSES, _MANY_CLASSES, _MANY_FEATURES = 12, 64, 400, 64
 
@@ -122,8 +122,6 @@ class SketchSettings:
             n_landmarks = _choose_landmarks(n_samples, n_classes, wide, effort)
         if n_landmarks and not large:  # they leave less for the trees to learn
             leaves, learning_rate = leaves // 2, 0.14
-            if n_samples < _TINY and effort == "default":  # large steps learn noise
-                learning_rate = 0.07
         if effort == "fast":
             n_rounds, learning_rate = n_rounds // 2, 1.5 * learning_rate
             n_members = max(1, n_members // 2)
