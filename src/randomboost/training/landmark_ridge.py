@@ -10,6 +10,7 @@ labels: they are those of regressions without the part of the data that a sample
 
 from __future__ import annotations
 
+from functools import reduce
 from itertools import pairwise, product
 from typing import NamedTuple
 
@@ -159,11 +160,8 @@ class _Regression:
             moments[number] = part.T @ (targets[rows] * root[rows, None])
 
         team.for_each(work, len(parts))
-        self._all = np.sum(grams, axis=0), np.sum(moments, axis=0)
-        self._without = [
-            (self._all[0] - gram, self._all[1] - moment)
-            for gram, moment in zip(grams, moments, strict=True)
-        ]
+        self._parts = grams, moments
+        self._all = reduce(np.add, grams), reduce(np.add, moments)
 
     @staticmethod
     def _norm_matrix(landmarks: Landmarks) -> NDArray:
@@ -176,7 +174,11 @@ class _Regression:
 
     def coefficients(self, penalty: float, without: int | None = None) -> NDArray:
         """Return the coefficients of the regression, without a part of the samples."""
-        gram, moment = self._all if without is None else self._without[without]
+        gram, moment = self._all
+        if without is not None:
+            gram, moment = (
+                whole - parts[without] for whole, parts in zip(self._all, self._parts, strict=True)
+            )
         return _solve(gram + penalty * self._norm, moment)
 
     def predict_part(self, penalty: float, number: int) -> NDArray:

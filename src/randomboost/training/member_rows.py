@@ -6,6 +6,7 @@ several places.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from ..trees.sketching import (
     total_sizes,
 )
 from ..trees.sparse_scores import DENSE, Prior, SparseScores
+from ..trees.splitting import bins_used
 from ..trees.whole_round import RoundRunner, draw_rows
 
 
@@ -146,6 +148,10 @@ class MemberRows:
     def __len__(self) -> int:
         return len(self.y)
 
+    @cached_property
+    def _used(self) -> NDArray[np.int64]:
+        return bins_used(self._bins)
+
     def sketch(self, matrix: NDArray[np.float32], key: int, share: float) -> RoundSums:
         """Begin a round: sketch the gradients, and draw samples.
 
@@ -209,6 +215,7 @@ class MemberRows:
             growth.n_drawn,
             growth.key,
             self._team,
+            self._used,
         )
 
     def _leaf_samples(self, grown: SketchedTree, largest_step: float) -> LeafSamples:

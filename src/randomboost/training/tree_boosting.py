@@ -31,7 +31,7 @@ from .tree_member import Member
 from .tree_settings import SketchSettings
 
 _ALONE = 500  # samples below which threads would cost more than they save
-_APART = 20_000  # samples below which members are trained side by side, with a thread each
+_APART = 20_000  # samples below which members have a thread each, though there may be more
 _SHARPER = 1.15  # factor of the scores of a bag beside those of one member
 _MOST_SCORES = 1 << 22  # of validation samples that choose the temperature
 
@@ -93,7 +93,7 @@ class SketchTrainer(Trainer):
             self._start = rows.start(n_landmarks, settings.seed, known)
         edges = rows.bin(self._directions, settings.max_bins)
         self._held: ScoredSamples | None = rows.held(self._prior)
-        self._apart = n_members > 1 and m < _APART
+        self._apart = n_members > 1 and (m < _APART or team.n_threads <= n_members)
         each_team = ThreadTeam(1) if self._apart else team
         self._members = [
             Member(

@@ -20,7 +20,7 @@ from ..runtime.ordering import kth_largest
 from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import scrambled
 from .lanes import CURVATURE, add_lanes, copy_lanes, lane_kind, square_sum, subtract_lanes
-from .splitting import TOGETHER, Room, draw_directions, make_room, search_cuts
+from .splitting import TOGETHER, Room, bins_used, draw_directions, make_room, search_cuts
 
 COLUMN, CUT, CHILD, BEGIN, MIDDLE, END, DEPTH = 0, 1, 2, 3, 4, 5, 6
 _PLACES = 7  # columns of a table of nodes
@@ -297,6 +297,7 @@ def grow_sketched_tree(
     n_drawn: int,
     key: int,
     team: ThreadTeam,
+    used: NDArray[np.int64] | None = None,
 ) -> SketchedTree:
     """Grow a tree.
 
@@ -319,6 +320,8 @@ def grow_sketched_tree(
         Seed of this tree's draws.
     team : ThreadTeam
         Threads; they do not change the tree.
+    used : ndarray of int64 or None
+        What `splitting.bins_used` returns; None to find it.
 
     Returns
     -------
@@ -329,6 +332,7 @@ def grow_sketched_tree(
     sum_up(words[0], 0, rows.shape[1], totals, 0, lane_kind(words.shape[2]))
     gains = np.zeros(len(nodes))
     limits = rules.limits
+    used = bins_used(bins) if used is None else used
     n_drawn = int(min(n_drawn, directions[1] - directions[0]))
     data = bins, rows, words, nodes, keys, totals
     if team.n_threads == 1 or rows.shape[1] * n_drawn < _ALONE:
@@ -338,12 +342,12 @@ def grow_sketched_tree(
             limits,
             directions,
             n_drawn,
-            make_room(words.shape[2], rules.n_bins),
+            make_room(words.shape[2], rules.n_bins, used),
             rules.max_leaves,
             rules.max_depth,
         )
     else:
-        n_nodes = _grow_together(*data, gains, limits, directions, n_drawn, rules, team)
+        n_nodes = _grow_together(*data, gains, limits, directions, n_drawn, rules, team, used)
     return as_tree(nodes[:n_nodes], gains[:n_nodes])
 
 
@@ -461,10 +465,11 @@ def _grow_together(
     n_drawn: int,
     rules: SketchRules,
     team: ThreadTeam,
+    used: NDArray[np.int64],
 ) -> int:
     """Do what `grow_alone` does, every wave's work shared among threads."""
     kind = lane_kind(words.shape[2])
-    rooms = [make_room(words.shape[2], rules.n_bins) for _ in range(team.n_threads)]
+    rooms = [make_room(words.shape[2], rules.n_bins, used) for _ in range(team.n_threads)]
 
     def search(first: int, last: int, work: NDArray) -> NDArray:
         results = no_cuts(team.n_threads, last - first)

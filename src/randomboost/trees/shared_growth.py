@@ -323,7 +323,7 @@ def search_sums(
     flat = histograms.reshape(-1, width)
 
     def search(first: int, last: int) -> None:
-        room = make_room(width, n_bins)
+        room = make_room(width, n_bins, np.empty(0, dtype=np.int64))
         _search_sums(flat, keys, totals, directions, n_drawn, limits, room, results, first, last)
 
     team.run(search, len(histograms))

@@ -16,7 +16,8 @@ from .lanes import COUNT, add_lanes, cut_gain, empty_lanes, lane_kind, scan_cuts
 TOGETHER = 8  # directions whose histograms are filled together
 BLOCK = 256  # samples whose bins are gathered together
 _CutRoom = tuple[NDArray, NDArray]
-Room = tuple[NDArray, NDArray, NDArray, NDArray, _CutRoom, np.signedinteger]  # to search in
+# what a search works with, see `make_room`
+Room = tuple[NDArray, NDArray, NDArray, NDArray, _CutRoom, np.signedinteger, NDArray]
 _FEW = 2  # a node with so many bins per sample, or more, has the bins in use noted
 _SALT = np.uint64(0x9E3779B97F4A7C15)
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)  # its 6-bit windows all differ: they tell a bit's place
@@ -131,16 +132,16 @@ def search_cuts(
     columns: NDArray, rules: NDArray, room: Room, result: NDArray,
 ) -> None:  # fmt: skip
     """Find the best cut of a node along some directions; ``result``: gain, direction, cut, left."""
-    histograms, places, noted, local, rest, kind = room
-    n_bins = len(places)
-    few = end - begin <= min(BLOCK, n_bins // _FEW)
+    histograms, places, noted, local, rest, kind, used = room
+    n_bins, m = len(places), end - begin
     for start in range(0, len(columns), TOGETHER):
         chosen = columns[start : start + TOGETHER]
         fill_all(bins, chosen, rows, words, begin, end, local, histograms, 0, n_bins, kind)
         for j in range(len(chosen)):
-            n = n_bins
+            n = used[chosen[j]]
+            few = m <= min(BLOCK, n // _FEW)
             if few:
-                n = _note_bins(local[j], end - begin, noted, places)
+                n = _note_bins(local[j], m, noted, places)
             try_direction(
                 histograms, j * n_bins, places, n, totals, node, rules, rest, chosen[j], result,
                 kind,
@@ -150,23 +151,41 @@ def search_cuts(
                     places[e] = e
 
 
-def make_room(width: int, n_bins: int) -> Room:
+def make_room(width: int, n_bins: int, used: NDArray[np.int64]) -> Room:
     """Return arrays that a search works with; it leaves them as it found them.
 
     Parameters
     ----------
     width, n_bins : int
         Number of lanes, and of bins.
+    used : ndarray of int64 of shape (n_directions,)
+        Number of bins along every direction, see `bins_used`.
 
     Returns
     -------
     tuple
         Histograms (all 0), places of the bins, bins in use (none), bins of a block of samples,
-        sums and gains by cut, and the kind of the lanes.
+        sums and gains by cut, the kind of the lanes, and `used`.
     """
     histograms = empty_lanes(TOGETHER * n_bins, width)
     histograms[:] = 0
     noted = np.zeros((n_bins + 63) // 64, dtype=np.uint64)
     local = np.empty((TOGETHER, BLOCK), dtype=np.uint8)
     rest = empty_lanes(n_bins, width), np.empty(n_bins, dtype=np.float32)
-    return histograms, np.arange(n_bins), noted, local, rest, lane_kind(width)
+    return histograms, np.arange(n_bins), noted, local, rest, lane_kind(width), used
+
+
+def bins_used(bins: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Return how many bins there are along every direction: few where it has few values.
+
+    Parameters
+    ----------
+    bins : ndarray of uint8 of shape (n_samples, n_directions)
+        Bins of the samples.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_directions,)
+        The numbers.
+    """
+    return bins.max(axis=0, initial=0).astype(np.int64) + 1

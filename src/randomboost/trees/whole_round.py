@@ -35,7 +35,7 @@ from .leaf_sums import COVER_UNITS, sort_by_leaf, sum_dense_leaves
 from .leaves import LeafRules, Leaves, make_vectors, quantise
 from .sketching import Sketches, add_sizes, pack_rows, size_unit, sketch_dense, sum_losses
 from .sparse_scores import Prior
-from .splitting import make_room
+from .splitting import bins_used, make_room
 
 
 @kernel
@@ -229,6 +229,7 @@ class RoundRunner:
     ) -> None:
         covers = np.rint(weight * COVER_UNITS).astype(np.int64)
         self._bins, self._samples = bins, (y, weight, covers, keys)
+        self._used = bins_used(bins)
         self._prior = prior.shares, prior.order
         self._room: tuple[Any, ...] = ()
         self._made_for: tuple[int, ...] = ()
@@ -267,7 +268,15 @@ class RoundRunner:
             np.empty((leaves, 2)),
         )  # fmt: skip
         sums = np.empty(q + 3, dtype=np.int64), np.empty(3)
-        self._room = sketches, samples, nodes, make_room(width, n_bins), tables, out, sums
+        self._room = (
+            sketches,
+            samples,
+            nodes,
+            make_room(width, n_bins, self._used),
+            tables,
+            out,
+            sums,
+        )
 
     def run(
         self,
