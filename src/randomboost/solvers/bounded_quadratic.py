@@ -92,7 +92,7 @@ def _stiff_minimum(
 
     Coordinate descent finds most of the entries that are 0, and projected Newton steps of the model
     the others. Where these do not get on, as along directions in which the model is nearly linear,
-    an interior-point method begins anew.
+    an interior-point method starts again.
     """
     point, slope = weights.copy(), gradient.copy()
     _descend(hessian, slope, point, largest, _SWEEPS)
