@@ -46,7 +46,7 @@ def trained(X, y, n_classes, rounds=6):
 @pytest.mark.parametrize("k", [2, 20, 300, 10_000])
 def test_settings_are_in_their_ranges(m, k):
     settings = SketchSettings.choose(m, 30, k)
-    assert 12 <= settings.max_leaves <= 1024
+    assert 8 <= settings.max_leaves <= 1024
     assert settings.n_landmarks == 0 or k <= 64
     assert 0 < settings.subsample <= 1
     assert settings.max_bins <= 256

@@ -67,10 +67,14 @@ COLUMNS = {
 }
 
 
+def _edges(values, max_bins):
+    return find_edges(values[None], max_bins, np.isnan(values[None]).any(axis=1))[0]
+
+
 @pytest.mark.parametrize("max_bins", [2, 3, 16, 64, 200, 256])
 @pytest.mark.parametrize("values", COLUMNS.values(), ids=COLUMNS)
 def test_a_bin_is_the_number_of_edges_below(values, max_bins):
-    edges = find_edges(values, max_bins, np.isnan(values).any())
+    edges = _edges(values, max_bins)
     assert len(edges) == max_bins - 1
     assert ((edges[:-1] < edges[1:]) | (edges[1:] == np.inf)).all()
     bins = np.empty(len(values), dtype=np.uint8)
@@ -88,16 +92,24 @@ def test_a_bin_is_the_number_of_edges_below(values, max_bins):
 @pytest.mark.parametrize("max_bins", [16, 64, 256])
 def test_bins_are_about_equal(max_bins):
     values = np.random.default_rng(0).standard_normal(100_000) ** 3
-    edges = find_edges(values, max_bins, np.isnan(values).any())
+    edges = _edges(values, max_bins)
     assert np.isfinite(edges).all()
     counts = np.bincount(np.searchsorted(edges, values), minlength=max_bins)
     assert counts.min() > 0.3 * counts.mean()
     assert counts.max() < 2.5 * counts.mean()
 
 
+def test_edges_of_directions_are_found_side_by_side():
+    rng = np.random.default_rng(0)
+    values = rng.standard_normal((4, 300)).round(1)
+    values[2, ::7] = np.nan
+    together = find_edges(values, 32, np.isnan(values).any(axis=1))
+    assert_array_equal(together, [_edges(each, 32) for each in values])
+
+
 def test_a_heavy_value_leaves_bins_for_the_others():
     values = np.concatenate([np.zeros(1500), np.random.default_rng(0).standard_normal(500)])
-    bins = np.searchsorted(find_edges(values, 64, False), values)
+    bins = np.searchsorted(_edges(values, 64), values)
     assert len(np.unique(bins)) > 14
 
 

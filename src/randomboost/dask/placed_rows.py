@@ -197,10 +197,11 @@ class PlacedRows:
         edges = np.empty((len(directions), max_bins - 1))
         for first in range(0, len(directions), _TOGETHER):
             rows = directions.rows(np.arange(first, min(first + _TOGETHER, len(directions))))
-            for v, values in enumerate(project(X, rows, self._team)):
-                own = rows.indices[rows.indptr[v] : rows.indptr[v + 1]]
-                gaps = len(own) == 1 and bool(missing[own[0]])  # mixtures have none
-                edges[first + v] = find_edges(values, max_bins, gaps)
+            alone = np.diff(rows.indptr) == 1  # mixtures have no missing values
+            gaps = np.zeros(len(alone), dtype=np.bool_)
+            gaps[alone] = missing[rows.indices[rows.indptr[:-1][alone]]]
+            values = project(X, rows, self._team)
+            edges[first : first + len(gaps)] = find_edges(values, max_bins, gaps)
         self._group.tell("bin", directions, edges)
         return edges
 

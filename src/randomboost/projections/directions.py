@@ -8,7 +8,6 @@ discriminants depend on the training data and are stored.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -200,20 +199,40 @@ def _class_moments(
     return np.array(means), scatter / total, present
 
 
-def _mean(rows: NDArray, weights: NDArray) -> NDArray:
-    """Return a weighted mean without the checks of `numpy.average`, which take longer."""
-    return np.add.reduce(rows * weights[:, None], axis=0) / np.add.reduce(weights)
+def _ranks(draws: NDArray) -> NDArray[np.int64]:
+    """Return the places of the entries of every row in a random order, 0 for the first."""
+    return draws.argsort(axis=1).argsort(axis=1)
 
 
-def _fisher(within: NDArray, step: NDArray) -> NDArray:
-    """Return Fisher's direction, or a plain sum if values are too large to be squared."""
-    ridge = _LDA_RIDGE * within.trace() / len(step) + 1e-9
-    if not (np.isfinite(within).all() and math.isfinite(ridge)):
-        return np.ones(len(step))
-    within.reshape(-1)[:: len(step) + 1] += ridge
-    direction = np.linalg.solve(within, step)
-    length = math.sqrt(direction.dot(direction))
-    return direction / length if 0 < length < np.inf else np.ones(len(step))
+def _random_groups(rng: np.random.Generator, totals: NDArray, count: int) -> NDArray:
+    """Return coefficients of the class means whose sum is the distance of two random groups.
+
+    Every second pair of groups has one class each, the others have all classes.
+    """
+    n = len(totals)
+    places = _ranks(rng.random((count, n)))
+    sizes = np.minimum(1 + (rng.random(count) * (n - 1)).astype(np.int64), max(n - 1, 1))
+    ends = np.full(count, n)
+    sizes[1::2], ends[1::2] = 1, 2
+    first = np.where(places < sizes[:, None], totals, 0.0)
+    second = np.where((places >= sizes[:, None]) & (places < ends[:, None]), totals, 0.0)
+    return first / first.sum(axis=1, keepdims=True) - second / second.sum(axis=1, keepdims=True)
+
+
+def _fisher(within: NDArray, steps: NDArray) -> NDArray:
+    """Return Fisher's directions, or plain sums if values are too large to be squared.
+
+    ``within`` is (n, d, d) and ``steps`` (n, d).
+    """
+    d = steps.shape[1]
+    ridges = _LDA_RIDGE * within.trace(axis1=1, axis2=2) / d + 1e-9
+    usable = np.isfinite(within).all(axis=(1, 2)) & np.isfinite(ridges)
+    found = np.ones_like(steps)
+    matrices = within[usable] + ridges[usable, None, None] * np.eye(d)
+    found[usable] = np.linalg.solve(matrices, steps[usable][:, :, None])[:, :, 0]
+    lengths = np.sqrt((found**2).sum(axis=1))
+    found[~((lengths > 0) & (lengths < np.inf))] = 1.0
+    return found / np.sqrt((found**2).sum(axis=1, keepdims=True))
 
 
 def find_discriminants(
@@ -254,21 +273,21 @@ def find_discriminants(
     rng = np.random.Generator(np.random.Philox(seed))
     pool = np.sort(rng.choice(d, min(d, _LDA_POOL), replace=False))
     most = min(len(pool), _MAX_LDA_FEATURES)
-    chosen, values = [], []
+    sizes = np.ceil(most * rng.uniform(0.3, 1.0, count)).astype(np.int64)
+    used = _ranks(rng.random((count, len(pool)))) < sizes[:, None]
+    values = np.zeros(used.shape)
     with np.errstate(over="ignore", invalid="ignore"):  # unscaled data; see `_fisher`
         means, scatter, present = _class_moments(X, y, sample_weight, pool)
         totals = (np.bincount(y, sample_weight) if totals is None else totals)[present]
-        for v in range(count):
-            few = math.ceil(most * rng.uniform(0.3, 1.0))
-            features = np.sort(rng.choice(len(pool), few, replace=False))
-            order = rng.permutation(len(present))
-            cut = 1 if v % 2 else int(rng.integers(1, len(order)))
-            first, second = order[:cut], order[cut : 2 if v % 2 else None]
-            step = _mean(means[first][:, features], totals[first])
-            step -= _mean(means[second][:, features], totals[second])
-            chosen.append(pool[features])
-            values.append(_fisher(scatter[features[:, None], features], step))
-    starts = np.concatenate([[0], np.cumsum([len(part) for part in chosen])])
+        steps = _random_groups(rng, totals, count) @ means
+        for size in np.unique(sizes):
+            each = np.flatnonzero(sizes == size)
+            features = np.nonzero(used[each])[1].reshape(-1, size)
+            within = scatter[features[:, :, None], features[:, None, :]]
+            found = _fisher(within, np.take_along_axis(steps[each], features, axis=1))
+            values[each[:, None], features] = found
+    rows, columns = np.nonzero(used)
+    starts = np.concatenate([[0], np.cumsum(sizes)])
     return sp.csr_array(
-        (np.concatenate(values), np.concatenate(chosen).astype(np.int32), starts), shape=(count, d)
+        (values[rows, columns], pool[columns].astype(np.int32), starts), shape=(count, d)
     )

@@ -71,10 +71,9 @@ class BinnedData:
                 first: int = first,
             ) -> None:
                 if edges is None:
-                    missing = np.isnan(values[begin:end]).any(axis=1).tolist()
-                    for v in range(begin, end):
-                        found = find_edges(values[v, ::step], max_bins, missing[v - begin])
-                        self.edges[first + v] = found
+                    missing = np.isnan(values[begin:end]).any(axis=1)
+                    found = find_edges(values[begin:end, ::step], max_bins, missing)
+                    self.edges[first + begin : first + end] = found
                 found = self.edges[first + begin : first + end]
                 bin_values(values[begin:end], found, coded[begin:end])
 

@@ -34,7 +34,7 @@ _NUGGET = 1e-6
 _ROUNDING = 1e-24  # of the mean square of a feature
 _LEAST_RATIO = 1e-3  # of the variance of a feature that classes explain
 _CAUTION = 150  # samples that speak against the scores, as it were
-_STEPS = 6  # of Newton's method
+_STEPS, _SMALL_STEP = 6, 1e-4  # of Newton's method; one so small is the last
 _RANGE = -2.0, 4.5  # of the logarithm of the factor
 
 
@@ -106,28 +106,31 @@ def best_factor(
     tuple of float
         The factor, by a few steps of Newton's method, and the loss.
     """
-    base, own = np.log(np.maximum(prior, 1e-9)), np.arange(len(y))
-    squares, of_class = scores**2, scores[own, y]
+    by_class, own = np.ascontiguousarray(scores.T), np.arange(len(y))
+    base = np.log(np.maximum(prior, 1e-9))[:, None]
+    squares, of_class = by_class**2, by_class[y, own]
     logarithm = 0.5
     for _ in range(_STEPS):
         a = np.exp(logarithm)
-        powers = np.exp(_below_top(a * scores + base))
-        powers /= np.add.reduce(powers, axis=1, keepdims=True)
-        mean = np.add.reduce(powers * scores, axis=1)
-        spread = np.add.reduce(powers * squares, axis=1) - mean**2
+        powers = np.exp(_below_top(a * by_class + base))
+        powers /= np.add.reduce(powers)
+        mean = np.add.reduce(powers * by_class)
+        spread = np.add.reduce(powers * squares) - mean**2
         slope = a * float(share @ (mean - of_class))
         curvature = a * a * float(share @ spread) + abs(slope)
         step = min(max(slope / max(curvature, 1e-12), -1.0), 1.0)
         logarithm = float(min(max(logarithm - step, _RANGE[0]), _RANGE[1]))
+        if abs(step) < _SMALL_STEP:
+            break
     a = float(np.exp(logarithm))
-    logits = _below_top(a * scores + base)
-    totals = np.add.reduce(np.exp(logits), axis=1)
-    return a, -float(share @ (logits[own, y] - np.log(totals)))
+    logits = _below_top(a * by_class + base)
+    totals = np.add.reduce(np.exp(logits))
+    return a, -float(share @ (logits[y, own] - np.log(totals)))
 
 
 def _below_top(logits: NDArray) -> NDArray:
-    """Return logits less the largest one of every sample."""
-    return logits - np.maximum.reduce(logits, axis=1, keepdims=True)
+    """Return logits, (n_classes, n_samples), less the largest one of every sample."""
+    return logits - np.maximum.reduce(logits)
 
 
 class _Regression:
@@ -210,6 +213,20 @@ def _solve(matrix: NDArray, targets: NDArray) -> NDArray:
     return lapack.dpotrs(factor, targets, lower=0)[0]
 
 
+def _best_penalty(tried: _Regression, numbers: range, first: int) -> tuple[float, int]:
+    """Return the lowest loss and the number of its penalty, downhill from a first one."""
+    losses = {first: tried.loss(_PENALTIES[first], numbers)}
+    for step in (-1, 1):
+        place = first + step
+        while 0 <= place < len(_PENALTIES):
+            losses[place] = tried.loss(_PENALTIES[place], numbers)
+            if losses[place] >= losses[place - step]:
+                break
+            place += step
+    best = min(losses, key=lambda place: (losses[place], place))
+    return losses[best], best
+
+
 def _make_landmarks(
     Z: NDArray, ratios: NDArray, power: float, width: float, chosen: slice
 ) -> Landmarks:
@@ -226,32 +243,36 @@ def _choose(
 ) -> Setting:  # fmt: skip
     """Return the setting with the lowest loss on parts that were left out.
 
-    The power is chosen for a middle width, then the width, then the power again.
+    The power is chosen for a middle width, then the width, then the power again. Penalties are
+    compared with their neighbours, from the best one that is known.
     """
     m = len(y)
     parts = _split(m, _TRIED_PARTS)
     numbers = range(_TRIED_PARTS if m <= _FEW else 1)
     chosen = slice(0, _TRIED_LANDMARKS)
-    losses: dict[tuple[float, float], list[float]] = {}
+    found: dict[tuple[float, float], tuple[float, int]] = {}  # loss and number of the penalty
     alone = ThreadTeam(1)
 
-    def attempt(powers: tuple[float, ...], widths: tuple[float, ...]) -> tuple[float, float]:
+    def attempt(
+        powers: tuple[float, ...], widths: tuple[float, ...], first: int
+    ) -> tuple[float, float, int]:
         wanted = list(product(powers, widths))
-        new = [pair for pair in wanted if pair not in losses]
+        new = [pair for pair in wanted if pair not in found]
 
         def work(number: int) -> None:
             landmarks = _make_landmarks(Z, ratios, *new[number], chosen)
             similarities = landmarks.similarities(X, alone)
             tried = _Regression(landmarks, similarities, y, weight, n_classes, parts, alone)
-            losses[new[number]] = [tried.loss(penalty, numbers) for penalty in _PENALTIES]
+            found[new[number]] = _best_penalty(tried, numbers, first)
 
         team.for_each(work, len(new))
-        return min(wanted, key=lambda pair: (min(losses[pair]), wanted.index(pair)))
+        best = min(wanted, key=lambda pair: (found[pair][0], wanted.index(pair)))
+        return *best, found[best][1]
 
-    power, width = attempt(_POWERS, _WIDTHS[2:3])
-    power, width = attempt((power,), _WIDTHS)
-    power, width = attempt(_POWERS, (width,))
-    return Setting(power, width, _PENALTIES[int(np.argmin(losses[power, width]))])
+    power, width, place = attempt(_POWERS, _WIDTHS[2:3], len(_PENALTIES) // 2)
+    power, width, place = attempt((power,), _WIDTHS, place)
+    power, width, place = attempt(_POWERS, (width,), place)
+    return Setting(power, width, _PENALTIES[place])
 
 
 def n_start_samples(n_samples: int, n_landmarks: int) -> int:

@@ -120,8 +120,11 @@ class SketchSettings:
             n_rounds, learning_rate, n_members = 150, 0.15, 2
         if n_landmarks is None:
             n_landmarks = _choose_landmarks(n_samples, n_classes, wide, effort)
-        if n_landmarks and not large:  # they leave less for the trees to learn
+        quick = bool(n_landmarks) and not large  # landmarks leave less for the trees to learn
+        if quick and categorical:
             leaves, learning_rate = leaves // 2, 0.14
+        elif quick:
+            n_rounds, leaves, learning_rate = 50, leaves // 4, 0.21
         if effort == "fast":
             n_rounds, learning_rate = n_rounds // 2, 1.5 * learning_rate
             n_members = max(1, n_members // 2)
@@ -129,14 +132,15 @@ class SketchSettings:
             n_rounds, learning_rate = 2 * n_rounds, 0.5 * learning_rate
             n_members = 4 * n_members
         subsample, max_features = 0.7 if small else 0.8, 0.5 if large else 0.3
-        max_drawn = min(max(n_features // 2, 16), 64) if large else 16
+        max_drawn = min(max(n_features // 2, 16), 64) if large else 8 if quick else 16
         if categorical and not large:
             # rules that hold without exception: a tree must see rare cases and the column to split
             subsample, max_features, max_drawn = 0.85, 1.0, 32
+        fewest = 24 if not n_landmarks else 12 if large or categorical else 8
         return cls(
             n_rounds=n_rounds,
             learning_rate=learning_rate,
-            max_leaves=min(max(leaves, 12 if n_landmarks else 24), 1024),
+            max_leaves=min(max(leaves, fewest), 1024),
             min_samples_leaf=10 if many else min(3, 1 + n_samples // 25) if small else 1,
             ridge=0.1 if many else 0.3,
             subsample=0.9 if many else subsample,

@@ -70,34 +70,50 @@ def sample_step(n_samples: int) -> int:
     return max(1, n_samples // (_SPARE * _SAMPLE))
 
 
-def find_edges(values: NDArray, max_bins: int, missing: bool) -> NDArray:
-    """Return rising edges that cut values into at most `max_bins` bins of about equal size.
+@kernel
+def _cut_rows(ordered: NDArray, max_bins: int, edges: NDArray) -> None:
+    """Find the edges of every row of sorted values; those that are left over become infinite."""
+    for v in range(len(ordered)):
+        n = _cut(ordered[v], max_bins, edges[v])
+        for j in range(n, edges.shape[1]):
+            edges[v, j] = np.inf
+
+
+def _quantiles(values: NDArray, max_bins: int) -> NDArray:
+    """Return the edges of rows without missing values, of shape (n_directions, max_bins - 1)."""
+    n = values.shape[1]
+    if not n:
+        return np.full((len(values), max_bins - 1), np.inf)
+    edges = np.empty((len(values), max_bins), dtype=values.dtype)
+    _cut_rows(np.sort(values[:, :: max(1, n // _SAMPLE)], axis=1), max_bins, edges)
+    return edges[:, :-1]
+
+
+def find_edges(values: NDArray, max_bins: int, missing: NDArray[np.bool_]) -> NDArray:
+    """Return rising edges that cut the values of directions into bins of about equal size.
 
     Parameters
     ----------
-    values : ndarray of shape (n_samples,)
+    values : ndarray of shape (n_directions, n_samples)
         The values, NaN where missing.
     max_bins : int
         Maximum number of bins, including that of missing values.
-    missing : bool
-        Whether missing values have a bin of their own.
+    missing : ndarray of bool of shape (n_directions,)
+        Whether missing values of a direction have a bin of their own.
 
     Returns
     -------
-    ndarray of float64 of shape (max_bins - 1,)
+    ndarray of float64 of shape (n_directions, max_bins - 1)
         Edges; a value above exactly b of them is in bin b. With fewer bins the last edges are
         infinite.
     """
-    first = 1 if missing else 0
-    if missing:
-        values = values[~np.isnan(values)]
-    if len(values) > _SAMPLE:
-        values = values[:: len(values) // _SAMPLE]
-    found = np.empty(max_bins - first, dtype=values.dtype)
-    n = _cut(np.sort(values), len(found), found) if len(values) else 0
-    edges = np.full(max_bins - 1, np.inf)
-    edges[:first] = -np.inf
-    edges[first : first + n] = found[:n]
+    edges = np.empty((len(values), max_bins - 1))
+    whole = values if not missing.any() else values[~missing]
+    edges[~missing] = _quantiles(whole, max_bins)
+    for v in np.flatnonzero(missing):
+        known = values[v, ~np.isnan(values[v])]
+        edges[v, 0] = -np.inf
+        edges[v, 1:] = _quantiles(known[None], max_bins - 1)[0]
     return edges
 
 
