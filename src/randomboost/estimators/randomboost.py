@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..ensembles.landmark_scores import LandmarkScores
-from ..ensembles.landmark_trees import LandmarkTrees, apart
 from ..ensembles.sparse_trees import SparseTrees
+from ..ensembles.start import Start
+from ..ensembles.started_trees import StartedTrees, apart
 from ..explain.tree_explainer import NamesExplain
 from ..losses import LogisticLoss, Loss
 from ..projections.matrices import KINDS, split_kind
@@ -171,7 +172,7 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
     True
     """
 
-    ensemble_kinds = ("sparse trees", "landmarks and trees")
+    ensemble_kinds = ("sparse trees", "landmarks and trees", "linear scores and trees")
     _accept_sparse = True
     _allows_missing = True
     _allowed: ClassVar[dict[str, list]] = {
@@ -300,13 +301,13 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
         return Schedule(self._max_rounds(data), self.n_iter_no_change, keep_best=False)
 
     def _check_landmarks(
-        self, data: TrainingData, start: SparseTrees | LandmarkTrees | None
+        self, data: TrainingData, start: SparseTrees | StartedTrees | None
     ) -> None:
         """Raise where landmarks are asked for that there cannot be."""
         known = start is not None and apart(start)[0] is not None
         if known and data.n_classes > DENSE:
             raise ValueError(
-                f"the fitted model starts from landmarks, which are for at most {DENSE} classes, "
+                f"the fitted model starts from another one, which is for at most {DENSE} classes, "
                 f"and y has {data.n_classes}: fit with warm_start=False, or from the first fit on "
                 "with n_landmarks=0"
             )
@@ -323,9 +324,12 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
 
     def _chosen(self, data: TrainingData) -> SketchSettings:
         """Return the settings for the size of the data."""
-        n_landmarks = 0 if sp.issparse(data.X) else self.n_landmarks
+        sparse = sp.issparse(data.X)
+        n_landmarks = 0 if sparse else self.n_landmarks
         size = data.size, self.n_features_in_, data.n_classes
-        return SketchSettings.choose(*size, self.effort, n_landmarks, data.categorical)
+        chosen = SketchSettings.choose(*size, self.effort, n_landmarks, data.categorical)
+        linear = sparse and self.n_landmarks is None and data.n_classes <= DENSE
+        return replace(chosen, linear=linear)
 
     def _max_rounds(self, data: TrainingData) -> int:
         return self._chosen(data).n_rounds if self.n_estimators is None else self.n_estimators
@@ -358,7 +362,7 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
     def _make_trainer(
         self,
         data: TrainingData,
-        start: SparseTrees | LandmarkTrees | None,
+        start: SparseTrees | StartedTrees | None,
         seed: int,
         team: ThreadTeam,
     ) -> SketchTrainer:
@@ -366,7 +370,7 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
         return SketchTrainer(self._settings(data, seed), data, start, team)
 
     def _changed_since(
-        self, ensemble: SparseTrees | LandmarkTrees, seed: int, data: TrainingData
+        self, ensemble: SparseTrees | StartedTrees, seed: int, data: TrainingData
     ) -> str | None:
         start, trees = apart(ensemble)
         settings = replace(self._settings(data, seed), n_members=trees.n_members)

@@ -54,6 +54,8 @@ class SketchSettings:
         Number of ensembles, a power of two, whose scores are averaged: one tree of each per round.
     n_landmarks : int
         Number of landmarks whose scores boosting starts from; 0 for none.
+    linear : bool
+        Whether boosting starts from a linear model, if there are no landmarks.
     """
 
     n_rounds: int = 100
@@ -76,6 +78,7 @@ class SketchSettings:
     focus: float = 12.0
     n_members: int = 1
     n_landmarks: int = 0
+    linear: bool = False
 
     @classmethod
     def choose(
