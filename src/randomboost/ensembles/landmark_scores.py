@@ -32,6 +32,7 @@ class LandmarkScores(Start):
         Part of the loss of the prior that these scores remove, on samples they do not know.
     """
 
+    name = "landmarks"
     landmarks: Landmarks
     coefficients: NDArray[np.float32]
     share: float

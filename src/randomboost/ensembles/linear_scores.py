@@ -38,6 +38,7 @@ class LinearScores(Start):
         Part of the loss of the prior that these scores remove, on samples they do not know.
     """
 
+    name = "linear scores"
     coefficients: NDArray[np.float32]
     means: NDArray[np.float32]
     limits: NDArray[np.float32]
@@ -63,7 +64,8 @@ class LinearScores(Start):
 
     def _limited(self, X: Any) -> Any:
         """Return features that are within their limits as a CSR matrix."""
-        X, limits = plain_csr(X), self.limits.astype(np.float64)[X.indices]
+        X = plain_csr(X)
+        limits = self.limits.astype(np.float64)[X.indices]
         return sp.csr_array((np.clip(X.data, -limits, limits), X.indices, X.indptr), X.shape)
 
     def contributions(self, X: Any, classes: NDArray[np.int64]) -> tuple[NDArray, NDArray]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import fields
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ class Start(ABC):
         Part of the loss of the prior that the scores remove, on samples they do not know.
     """
 
+    name: ClassVar[str]  # for messages, in the plural
     share: float
 
     def __getstate__(self) -> dict[str, Any]:

@@ -169,5 +169,5 @@ def together(start: Start | None, trees: SparseTrees) -> SparseTrees | StartedTr
     """
     if start is None:
         return trees
-    kinds = {kind.start_kind: kind for kind in (LandmarkTrees, LinearTrees)}
-    return kinds[type(start)](start, trees)
+    kind = LinearTrees if isinstance(start, LinearScores) else LandmarkTrees
+    return kind(start, trees)

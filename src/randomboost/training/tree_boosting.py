@@ -74,7 +74,7 @@ class SketchTrainer(Trainer):
         n_directions, n_sketches = len(self._directions), n_used(settings.n_sketches, n_classes)
         each = 8 * n_lanes(n_sketches) + 8 * min(n_classes, 4 * settings.leaf_classes)
         learner = choose_learner(settings, known) if start is None or known is not None else None
-        compared = 0.0 if learner is None else learner.n_bytes(*rows.shape, n_classes)
+        compared = 0.0 if learner is None else learner.n_bytes(m, rows.shape[1], n_classes)
         rows.need_memory(
             m * (n_directions + n_members * each) + compared,
             f"{n_directions:,} directions and the scores of {m:,} samples",

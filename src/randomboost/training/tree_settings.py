@@ -89,6 +89,7 @@ class SketchSettings:
         effort: str = "default",
         n_landmarks: int | None = None,
         categorical: bool = False,
+        linear: bool = False,
     ) -> SketchSettings:
         """Return settings for data of a given size.
 
@@ -102,6 +103,8 @@ class SketchSettings:
             Number of landmarks; None to choose it.
         categorical : bool
             Whether most columns have categories.
+        linear : bool
+            Whether boosting starts from a linear model, where classes are not too many.
 
         Returns
         -------
@@ -123,7 +126,8 @@ class SketchSettings:
             n_rounds, learning_rate, n_members = 150, 0.15, 2
         if n_landmarks is None:
             n_landmarks = _choose_landmarks(n_samples, n_classes, wide, effort)
-        if n_landmarks and not large:  # they leave less for the trees to learn
+        linear = linear and n_classes <= DENSE
+        if (n_landmarks or linear) and not large:  # they leave less for the trees to learn
             leaves, learning_rate = leaves // 2, 0.14
         if effort == "fast":
             n_rounds, learning_rate = n_rounds // 2, 1.5 * learning_rate
@@ -139,7 +143,7 @@ class SketchSettings:
         return cls(
             n_rounds=n_rounds,
             learning_rate=learning_rate,
-            max_leaves=min(max(leaves, 12 if n_landmarks else 24), 1024),
+            max_leaves=min(max(leaves, 12 if n_landmarks or linear else 24), 1024),
             min_samples_leaf=10 if many else min(3, 1 + n_samples // 25) if small else 1,
             ridge=0.1 if many else 0.3,
             subsample=0.9 if many else subsample,
@@ -151,6 +155,7 @@ class SketchSettings:
             focus=12.0 if small else 24.0,
             n_members=n_members,
             n_landmarks=n_landmarks,
+            linear=linear,
         )
 
 
