@@ -6,6 +6,7 @@ from .ensembles import KINDS
 from .ensembles.dichotomies import HypothesisRow, StumpRow
 from .ensembles.fitted_model import FittedModel
 from .ensembles.landmark_scores import LandmarkScores
+from .ensembles.linear_scores import LinearScores
 from .estimators import CLASSIFIERS
 from .preprocessing.categories import TablePreparation
 from .preprocessing.encoding import Codebook, TableEncoding
@@ -31,6 +32,7 @@ _OURS = (
     InputPreparation,
     LandmarkScores,
     Landmarks,
+    LinearScores,
     SmallTree,
     StandardScaling,
     Stump,

@@ -201,6 +201,10 @@ def table_scores(tables, data, n_classes):
         sums = sums + tables.baseline[:, None]
     if tables.landmarks is not None:
         sums = sums + landmark_sums(tables.landmarks, data)
+    if tables.linear is not None:
+        limits = tables.linear.limits.astype(np.float64)
+        limited = np.clip(data, -limits, limits) @ tables.linear.coefficients.astype(np.float64)
+        sums = sums + (limited - tables.linear.base).T
     if tables.decoding == "hamming":
         return tables.code @ np.sign(sums) / tables.code.shape[1]
     if tables.decoding == "loss":

@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_classification
 
 from randomboost import RandomBoostClassifier, load
-from randomboost.ensembles.landmark_trees import LandmarkTrees
 from randomboost.ensembles.sparse_trees import SparseTrees
+from randomboost.ensembles.started_trees import LandmarkTrees, LinearTrees
 from randomboost.runtime.parallel import ThreadTeam
 
 ONE = ThreadTeam(1)
@@ -34,7 +34,7 @@ def start_of(model):
 def test_the_default_has_landmarks_where_they_pay():
     assert isinstance(clone(SMALL).fit(X, Y).model_.ensemble, LandmarkTrees)
     sparse = clone(SMALL).fit(sp.csr_array(X), Y)
-    assert isinstance(sparse.model_.ensemble, SparseTrees)
+    assert isinstance(sparse.model_.ensemble, LinearTrees)
     many, target = make_blobs(400, 4, centers=65, random_state=0)
     assert isinstance(clone(SMALL).fit(many, target).model_.ensemble, SparseTrees)
     some = target < 64

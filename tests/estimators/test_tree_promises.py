@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs
 
 from randomboost import RandomBoostClassifier, files
-from randomboost.ensembles.landmark_trees import apart
+from randomboost.ensembles.started_trees import apart
 from randomboost.estimators import randomboost as estimator
 from randomboost.runtime.parallel import ThreadTeam
 from randomboost.trees import growth

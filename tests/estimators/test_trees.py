@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, make_blobs
 
 from randomboost import RandomBoostClassifier, RBoostRankClassifier
-from randomboost.ensembles.landmark_trees import apart
+from randomboost.ensembles.started_trees import apart
 from randomboost.estimators import randomboost as estimator
 from randomboost.runtime.parallel import ThreadTeam
 

@@ -29,8 +29,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from randomboost import AdaBoostMHClassifier, RandomBoostClassifier, RBoostRankClassifier
-from randomboost.ensembles.landmark_trees import LandmarkTrees
 from randomboost.ensembles.sparse_trees import SparseTrees
+from randomboost.ensembles.started_trees import LandmarkTrees
 from randomboost.export.c_source import to_c
 from randomboost.preprocessing.categories import TablePreparation
 

@@ -30,6 +30,7 @@ HEAD = 16
 READERS = [
     "randomboost.ensembles.coded_votes",
     "randomboost.ensembles.landmark_scores",
+    "randomboost.ensembles.linear_scores",
     "randomboost.ensembles.path",
     "randomboost.ensembles.projected_learners",
     "randomboost.files",
@@ -40,7 +41,8 @@ READERS = [
 ODD_VALUES: list[Any] = [
     None, True, 0, 1, -1, 2**31, 2**63, 10**30, 1.5, -0.0, 1e308, "", "x", [], {}, [[]],
     {"float": "nan"}, {"object": "x"}, {"dict": []}, {"list": [1]}, "9" * 50, "gaussian", "coded",
-    "given", "sparse trees", "landmarks and trees", "votes", "free", "code", "violation",
+    "given", "sparse trees", "landmarks and trees",
+    "linear scores and trees", "votes", "free", "code", "violation",
 ]  # fmt: skip
 
 

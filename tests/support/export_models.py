@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
+from scipy.sparse import csr_array
 from sklearn.datasets import load_wine
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -65,6 +66,7 @@ _KINDS = {
     ),
     "trees-without-landmarks-two-classes": ("RandomBoostClassifier", {**_FEW, **_ALONE}),
     "trees-few-landmarks": ("RandomBoostClassifier", {**_FEW, "n_landmarks": 5}),
+    "trees-linear": ("RandomBoostClassifier", _FEW),
     "trees-two-classes": ("RandomBoostClassifier", _FEW),
     "trees-many-classes": ("RandomBoostClassifier", {**_FEW, "leaf_classes": 5}),
     "rank-stumps": ("RBoostRankClassifier", _FEW),
@@ -121,7 +123,8 @@ def fitted(name, dtype="float64"):
     """Return a model fitted to every second sample of wine."""
     kind, parameters = _KINDS[name]
     model = getattr(randomboost, kind)(random_state=0, **parameters)
-    return model.fit(X[TRAIN].astype(dtype), labels(name)[TRAIN])
+    data = X[TRAIN].astype(dtype)
+    return model.fit(csr_array(data) if name.endswith("linear") else data, labels(name)[TRAIN])
 
 
 def own_scores(model, data):

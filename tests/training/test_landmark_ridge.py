@@ -16,10 +16,9 @@ from randomboost.runtime.parallel import ThreadTeam
 from randomboost.training import landmark_ridge
 from randomboost.training.landmark_ridge import (
     Setting,
-    best_factor,
     correlation_ratios,
     learn_start,
-    start_samples,
+    n_start_samples,
 )
 
 ONE, THREE = ThreadTeam(1), ThreadTeam(3)
@@ -120,36 +119,6 @@ def test_the_gradient_of_the_penalised_squares_vanishes(fixed, kind):
     assert np.abs(gradient).max() < 1e-4 * scale
 
 
-@pytest.mark.parametrize("size", [0.05, 1.0, 4.0])
-@pytest.mark.parametrize("seed", range(4))
-def test_the_chosen_factor_has_no_slope(seed, size):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, 4, 300)
-    scores = size * (rng.normal(size=(300, 4)) + np.eye(4)[y])
-    share = rng.exponential(size=300)
-    share /= share.sum()
-    prior = np.bincount(y, share, 4)
-    factor, loss = best_factor(scores, prior, y, share)
-
-    def at(a):
-        return -share @ log_softmax(a * scores + np.log(prior), axis=1)[np.arange(300), y]
-
-    assert loss == pytest.approx(at(factor), rel=1e-12)
-    step = 1e-4 * factor
-    assert abs(at(factor + step) - at(factor - step)) / (2 * step) * factor < 5e-4
-    assert loss <= min(at(0.9 * factor), at(1.1 * factor))
-
-
-def test_factors_are_bounded():
-    y = np.arange(40) % 2
-    share, prior = np.full(40, 1 / 40), np.full(2, 0.5)
-    factor, loss = best_factor(np.eye(2)[y], prior, y, share)
-    assert factor <= np.exp(4.5) + 1e-9
-    assert loss < 0.1
-    wrong, _ = best_factor(np.eye(2)[1 - y], prior, y, share)
-    assert wrong == pytest.approx(np.exp(-2.0))
-
-
 def test_correlation_ratios_are_those_of_an_analysis_of_variance():
     X, y = made_data()
     weight = made_weights(len(y), "weighted")
@@ -211,18 +180,10 @@ def test_threads_do_not_change_bits():
     assert_array_equal(own, again)
 
 
-def test_the_choice_of_samples_does_not_depend_on_their_order(monkeypatch):
-    keys = np.random.default_rng(0).integers(0, 2**63, 500).astype(np.uint64)
-    order = np.random.default_rng(1).permutation(500)
-    for most in (20_000, 100):
-        monkeypatch.setattr(landmark_ridge, "_START_SAMPLES", most)
-        chosen = start_samples(keys, 7, 5)
-        assert len(chosen) == len(set(chosen)) == min(most, 500)
-        assert_array_equal(keys[order][start_samples(keys[order], 7, 5)], keys[chosen])
-        assert (start_samples(keys, 8, 5) != chosen).any()
-    more = start_samples(keys, 7, 11)  # twenty per landmark
-    assert len(more) == 220
-    assert_array_equal(more[:100], chosen)  # the same ones come first
+def test_how_many_samples_are_fitted_to():
+    assert n_start_samples(500, 600) == 500
+    assert n_start_samples(10**6, 600) == 20_000
+    assert n_start_samples(10**6, 1500) == 30_000  # twenty per landmark
 
 
 @pytest.mark.filterwarnings("error")

@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..ensembles.landmark_scores import LandmarkScores
 from ..ensembles.sparse_trees import SparseTrees
+from ..ensembles.start import Start
 from ..preprocessing.row_choice import find_limits, held_out_counts
 from ..projections.directions import (
     Directions,
@@ -19,9 +19,9 @@ from ..projections.directions import (
 )
 from ..runtime.exact_sums import finest_unit
 from ..runtime.parallel import ThreadTeam
-from ..training.landmark_ridge import learn_start, n_start_samples
 from ..training.scored_samples import ScoredSamples
 from ..training.shared_rows import SharedRows
+from ..training.starts import StartLearner
 from ..trees.binning import find_edges, sample_step
 from ..trees.sparse_scores import Prior
 from .group import Call, Following, Group
@@ -169,11 +169,11 @@ class PlacedRows:
         X, y, weight = (np.concatenate(each) for each in zip(*found, strict=True))
         return find_discriminants(X, y, weight, seed, count, self.totals(member))
 
-    def start(self, n_landmarks: int, seed: int, known: LandmarkScores | None) -> LandmarkScores:
+    def start(self, learner: StartLearner, seed: int, known: Start | None) -> Start:
         """Find the scores that boosting starts from; see `LocalRows`."""
         counts = self.class_counts()
         n = int(counts.sum())
-        wanted = np.array([n_start_samples(n, n_landmarks)])
+        wanted = np.array([learner.n_samples(n)])
         limits = self._limits(None, seed, False, wanted)
         draws = np.concatenate(
             [each for each, _ in self._group.ask("below", None, seed, False, limits)]
@@ -181,7 +181,7 @@ class PlacedRows:
         found = self._group.ask("sample", None, seed, False, limits)
         order = np.argsort(draws, kind="stable")
         X, y, weight = (np.concatenate(each)[order] for each in zip(*found, strict=True))
-        learned, own = learn_start(X, y, weight, len(counts), n_landmarks, n, self._team)
+        learned, own = learner.learn(X, y, weight, len(counts), n, self._team)
         scores = learned if known is None else known
         same = scores.equals(learned)
         self._group.tell("start", scores, seed, draws[order] if same else draws[:0], own)

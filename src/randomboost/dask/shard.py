@@ -9,8 +9,8 @@ import numpy as np
 from distributed import get_worker
 from numpy.typing import NDArray
 
-from ..ensembles.landmark_scores import LandmarkScores
 from ..ensembles.sparse_trees import SparseTrees
+from ..ensembles.start import Start
 from ..preprocessing.encoding import put_together
 from ..preprocessing.level_means import Cells, Column, Rows, find_folds
 from ..preprocessing.merging import canonical_order, sample_keys
@@ -217,7 +217,7 @@ class Shard:
         return np.any(found, axis=0)
 
     def start(
-        self, scores: LandmarkScores, seed: int, draws: NDArray[np.uint64], own: NDArray[np.float32]
+        self, scores: Start, seed: int, draws: NDArray[np.uint64], own: NDArray[np.float32]
     ) -> None:
         """Note the scores that boosting starts from.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,10 +14,12 @@ from ..projections.landmarks import Landmarks, WeightedSums, bent
 from ..runtime.checked_arrays import Arrays, Taken, floats, need
 from ..runtime.parallel import ThreadTeam
 from .base import ModelShape
+from .plain_tables import LandmarkTable, PlainTables
+from .start import Start
 
 
 @dataclass(frozen=True)
-class LandmarkScores:
+class LandmarkScores(Start):
     """Scores ``sum_v similarity_v(x) c_vr`` of the classes r.
 
     Parameters
@@ -30,55 +32,25 @@ class LandmarkScores:
         Part of the loss of the prior that these scores remove, on samples they do not know.
     """
 
+    name = "landmarks"
     landmarks: Landmarks
     coefficients: NDArray[np.float32]
     share: float
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @cached_property
     def _sums(self) -> WeightedSums:
         return WeightedSums(self.landmarks, self.coefficients)
 
-    def equals(self, other: LandmarkScores) -> bool:
-        """Return whether these are the scores of other ones, bit for bit."""
-        pairs = zip(self.to_arrays().values(), other.to_arrays().values(), strict=True)
-        return all(np.array_equal(mine, theirs) for mine, theirs in pairs)
+    def taken(self, X: Any) -> NDArray:
+        """Return sparse input as an array: similarities need all features."""
+        return X if isinstance(X, np.ndarray) else X.toarray()
 
     def scores(self, X: Any, team: ThreadTeam) -> NDArray[np.float32]:
-        """Return the scores of prepared features.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features)
-            Scaled data.
-        team : ThreadTeam
-            Threads.
-
-        Returns
-        -------
-        ndarray of float32 of shape (n_classes, n_samples)
-            The scores.
-        """
+        """Return the scores of prepared features."""
         return self._sums.of(X, team).astype(np.float32)
 
     def contributions(self, X: Any, classes: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
-        """Return what features contribute to scores, as `Ensemble.contributions` does.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features)
-            Scaled data.
-        classes : ndarray of int64 of shape (n_samples, n_outputs)
-            The classes to explain in every row.
-
-        Returns
-        -------
-        tuple of ndarray
-            Contributions (n_samples, n_features, n_outputs) and base values (n_samples,
-            n_outputs).
-        """
+        """Return integrated gradients, from the means of the features on."""
         points, table = self._points, self.coefficients.astype(np.float64)
         if table.shape[1] == 2:
             table = table - table[:, ::-1]
@@ -113,20 +85,7 @@ class LandmarkScores:
         return float(np.sqrt(np.maximum(norms[:, None] + norms - 2.0 * products, 0.0).max()))
 
     def with_classes(self, numbers: NDArray[np.int64], n_classes: int) -> LandmarkScores:
-        """Return the scores with further classes, which have none.
-
-        Parameters
-        ----------
-        numbers : ndarray of int64
-            Numbers of the known classes among all, rising.
-        n_classes : int
-            Number of all classes.
-
-        Returns
-        -------
-        LandmarkScores
-            The scores.
-        """
+        """Return the scores with further classes, which have none."""
         coefficients = np.zeros((len(self.landmarks), n_classes), dtype=np.float32)
         coefficients[:, numbers] = self.coefficients
         return LandmarkScores(self.landmarks, coefficients, self.share)
@@ -142,20 +101,7 @@ class LandmarkScores:
 
     @classmethod
     def from_arrays(cls, taken: Taken, shape: ModelShape) -> LandmarkScores:
-        """Return the scores that `to_arrays` was given.
-
-        Parameters
-        ----------
-        taken : Taken
-            The arrays of a file.
-        shape : ModelShape
-            The sizes of the model.
-
-        Returns
-        -------
-        LandmarkScores
-            The scores.
-        """
+        """Return the scores that `to_arrays` was given."""
         points = taken.single("landmarks.points", None, shape.n_features)
         need(len(points) > 0, "it has no landmarks")
         weights = taken.single("landmarks.weights", shape.n_features)
@@ -164,3 +110,15 @@ class LandmarkScores:
         need(width >= 0, "the similarity to its landmarks does not fall")
         need(0 <= share <= 1, "the share of its landmarks is none")
         return cls(Landmarks(points, weights, width), coefficients, share)
+
+    def in_tables(self, tables: PlainTables) -> PlainTables:
+        """Return the tables of trees with those of the scores."""
+        landmarks = self.landmarks
+        table = LandmarkTable(
+            landmarks.points,
+            landmarks.weights,
+            landmarks.width,
+            landmarks.squares,
+            self.coefficients,
+        )
+        return replace(tables, landmarks=table)

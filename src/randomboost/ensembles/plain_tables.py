@@ -103,6 +103,27 @@ class LandmarkTable:
 
 
 @dataclass(frozen=True)
+class LinearTable:
+    """Sums of features times coefficients, less a number, in double precision.
+
+    A missing feature counts as 0, and one beyond its limit as the limit, with its sign.
+
+    Parameters
+    ----------
+    coefficients : ndarray of float32 of shape (n_features, n_classes)
+        The coefficients.
+    limits : ndarray of float32 of shape (n_features,)
+        The limits, at least 0.
+    base : ndarray of float64 of shape (n_classes,)
+        What is subtracted from the sums.
+    """
+
+    coefficients: NDArray[np.float32]
+    limits: NDArray[np.float32]
+    base: NDArray
+
+
+@dataclass(frozen=True)
 class PlainTables:
     """What an ensemble computes, as plain arrays: what exports write down.
 
@@ -136,6 +157,8 @@ class PlainTables:
         The code of `decoding`.
     landmarks : LandmarkTable or None
         What is added to the sums of trees, rounded to float32.
+    linear : LinearTable or None
+        The same, of a linear model instead.
     """
 
     stumps: StumpTable | None
@@ -149,3 +172,4 @@ class PlainTables:
     decoding: str | None = None
     code: NDArray | None = None
     landmarks: LandmarkTable | None = None
+    linear: LinearTable | None = None

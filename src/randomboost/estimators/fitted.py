@@ -259,9 +259,9 @@ class FittedClassifier(ClassifierMixin, BaseEstimator):
         become known. With the base value they add up to the score. They are exact for splits on
         single features; a mixture of features counts as one, and what it contributes is divided
         among its features in proportion to ``u c_j x_j + c_j**2`` for ``u = sum_j c_j x_j``. To the
-        scores of landmarks, features contribute integrated gradients from their means on. Of two
-        classes, the score of a class is that in `decision_function`: the difference to the other
-        one's.
+        scores of landmarks, features contribute integrated gradients from their means on; their
+        contributions to linear scores are exact. Of two classes, the score of a class is that in
+        `decision_function`: the difference to the other one's.
 
         Only `RandomBoostClassifier` has it. ``shap.TreeExplainer`` takes only libraries that it
         knows by name, and refuses the models of this package with a reference to this method.

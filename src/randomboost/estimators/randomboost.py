@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..ensembles.landmark_scores import LandmarkScores
-from ..ensembles.landmark_trees import LandmarkTrees, apart
 from ..ensembles.sparse_trees import SparseTrees
+from ..ensembles.start import Start
+from ..ensembles.started_trees import StartedTrees, apart
 from ..explain.tree_explainer import NamesExplain
 from ..losses import LogisticLoss, Loss
 from ..projections.matrices import KINDS, split_kind
@@ -79,9 +80,9 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
         than 400 classes.
     n_landmarks : int or None, default=None
         Number of training samples that all others are compared with: boosting starts from the
-        scores of a ridge regression on the similarities to them, instead of from the frequencies
-        of the classes. 0 for none of it; None for 600 to 2400, by the size of the data, and 0 for
-        CSR data and with more than 64 classes.
+        scores of a ridge regression on the similarities to them. 0: boosting starts from the
+        frequencies of the classes. None: 600 to 2400, by the size of the data; for CSR data the
+        ridge regression is one on the features themselves instead; with more than 64 classes 0.
     n_projections : int, default=550
         Number of directions beside the features themselves; fewer where their bins would take more
         than 256 MB.
@@ -171,7 +172,7 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
     True
     """
 
-    ensemble_kinds = ("sparse trees", "landmarks and trees")
+    ensemble_kinds = ("sparse trees", "landmarks and trees", "linear scores and trees")
     _accept_sparse = True
     _allows_missing = True
     _allowed: ClassVar[dict[str, list]] = {
@@ -300,15 +301,15 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
         return Schedule(self._max_rounds(data), self.n_iter_no_change, keep_best=False)
 
     def _check_landmarks(
-        self, data: TrainingData, start: SparseTrees | LandmarkTrees | None
+        self, data: TrainingData, start: SparseTrees | StartedTrees | None
     ) -> None:
         """Raise where landmarks are asked for that there cannot be."""
-        known = start is not None and apart(start)[0] is not None
-        if known and data.n_classes > DENSE:
+        known = None if start is None else apart(start)[0]
+        if known is not None and data.n_classes > DENSE:
             raise ValueError(
-                f"the fitted model starts from landmarks, which are for at most {DENSE} classes, "
-                f"and y has {data.n_classes}: fit with warm_start=False, or from the first fit on "
-                "with n_landmarks=0"
+                f"the fitted model starts from {known.name}, which are for at most {DENSE} "
+                f"classes, and y has {data.n_classes}: fit with warm_start=False, or from the "
+                "first fit on with n_landmarks=0"
             )
         if not self.n_landmarks:
             return
@@ -323,9 +324,11 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
 
     def _chosen(self, data: TrainingData) -> SketchSettings:
         """Return the settings for the size of the data."""
-        n_landmarks = 0 if sp.issparse(data.X) else self.n_landmarks
+        sparse = sp.issparse(data.X)
+        n_landmarks = 0 if sparse else self.n_landmarks
         size = data.size, self.n_features_in_, data.n_classes
-        return SketchSettings.choose(*size, self.effort, n_landmarks, data.categorical)
+        linear = sparse and self.n_landmarks is None
+        return SketchSettings.choose(*size, self.effort, n_landmarks, data.categorical, linear)
 
     def _max_rounds(self, data: TrainingData) -> int:
         return self._chosen(data).n_rounds if self.n_estimators is None else self.n_estimators
@@ -358,7 +361,7 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
     def _make_trainer(
         self,
         data: TrainingData,
-        start: SparseTrees | LandmarkTrees | None,
+        start: SparseTrees | StartedTrees | None,
         seed: int,
         team: ThreadTeam,
     ) -> SketchTrainer:
@@ -366,7 +369,7 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
         return SketchTrainer(self._settings(data, seed), data, start, team)
 
     def _changed_since(
-        self, ensemble: SparseTrees | LandmarkTrees, seed: int, data: TrainingData
+        self, ensemble: SparseTrees | StartedTrees, seed: int, data: TrainingData
     ) -> str | None:
         start, trees = apart(ensemble)
         settings = replace(self._settings(data, seed), n_members=trees.n_members)
@@ -380,7 +383,9 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
         density = split_kind(self.projection)[1]
         return None if density == trees.directions.density else "projection"
 
-    def _has_landmarks(self, start: LandmarkScores | None, data: TrainingData) -> bool:
+    def _has_landmarks(self, start: Start | None, data: TrainingData) -> bool:
         """Return whether a model has `n_landmarks` of them, or all samples if these are fewer."""
+        if start is not None and not isinstance(start, LandmarkScores):
+            return False
         known = 0 if start is None else len(start.landmarks)
         return known in (self.n_landmarks, min(self.n_landmarks, data.X.shape[0]))

@@ -312,6 +312,27 @@ static void @_add_landmarks(const @_real *z, double *sums)
 }
 """
 
+LINEAR = """\
+/* adds the features times their coefficients; a missing value is 0 */
+static void @_add_linear(const @_real *z, double *sums)
+{
+    double totals[@_n_classes];
+    uint32_t j, c;
+    for (c = 0; c < @_n_classes; c++)
+        totals[c] = 0.0;
+    for (j = 0; j < @_n_features; j++) {
+        const double limit = @_limits[j];
+        const double x = z[j] != z[j] ? 0.0 : z[j] > limit ? limit : z[j] < -limit ? -limit : z[j];
+        if (x == 0.0)
+            continue;
+        for (c = 0; c < @_n_classes; c++)
+            totals[c] += x * @_factors[(size_t)j * @_n_classes + c];
+    }
+    for (c = 0; c < @_n_classes; c++)
+        sums[c] = @_as_float(sums[c] + @_as_float(totals[c] - @_linear_base[c]));
+}
+"""
+
 SCORES = """\
 static void @_score(const double *x, double *scores)
 {

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..ensembles.plain_tables import LandmarkTable, StumpTable, TreeTable
+from ..ensembles.plain_tables import LandmarkTable, LinearTable, StumpTable, TreeTable
 from . import c_parts
 from .portable import PortableModel, check_name, portable
 
@@ -155,9 +155,15 @@ class _Writer:
             n_classes=len(model.classes),
             real="float" if self._in_floats else "double",
         )
-        trees, landmarks = model.tables.trees, model.tables.landmarks
-        if self._in_floats or landmarks is not None or (trees is not None and trees.rounded):
+        trees = model.tables.trees
+        if self._in_floats or self._has_start or (trees is not None and trees.rounded):
             self._put(c_parts.AS_FLOAT)
+
+    @property
+    def _has_start(self) -> bool:
+        """Whether something is added to the sums of trees."""
+        tables = self._model.tables
+        return tables.landmarks is not None or tables.linear is not None
 
     def _rounded(self, number: str) -> str:
         """Return a number in the precision of the model."""
@@ -311,13 +317,22 @@ class _Writer:
             width=_number(landmarks.width),
         )
 
+    def _linear(self, linear: LinearTable) -> None:
+        self._table("limits", linear.limits)
+        self._table("factors", linear.coefficients)
+        self._table("linear_base", linear.base)
+        self._put(c_parts.LINEAR)
+
     def scores(self) -> None:
         """Add the scores and the public functions."""
-        model, landmarks = self._model, self._model.tables.landmarks
-        if landmarks is not None:
-            self._landmarks(landmarks)
+        model, more = self._model, ""
+        if model.tables.landmarks is not None:
+            self._landmarks(model.tables.landmarks)
+            more = "    @_add_landmarks(z, scores);\n"
+        if model.tables.linear is not None:
+            self._linear(model.tables.linear)
+            more = "    @_add_linear(z, scores);\n"
         if model.tables.decoding is None:
-            more = "" if landmarks is None else "    @_add_landmarks(z, scores);\n"
             self._put(c_parts.SCORES, more=more)
         else:
             assert model.tables.code is not None

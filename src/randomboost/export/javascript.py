@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..ensembles.plain_tables import LandmarkTable, StumpTable, TreeTable
+from ..ensembles.plain_tables import LandmarkTable, LinearTable, StumpTable, TreeTable
 from ..runtime.checked_arrays import floats, ints
 from .portable import PortableModel, check_name, portable
 
@@ -140,7 +140,8 @@ def plain(value: Any) -> Any:
 def _data(model: PortableModel) -> dict[str, Any]:
     """Return all that the functions of predictor.js need, for JSON."""
     tables, scaling = model.tables, model.scaling
-    stumps, trees, landmarks = tables.stumps, tables.trees, tables.landmarks
+    stumps, trees = tables.stumps, tables.trees
+    landmarks, linear = tables.landmarks, tables.linear
     n_rounds = 0 if tables.votes is None else len(tables.votes)
     return {
         "classes": [plain(label) for label in model.classes],
@@ -164,6 +165,7 @@ def _data(model: PortableModel) -> dict[str, Any]:
         "nMembers": _n_members(stumps, trees),
         "prior": _packed(tables.baseline),
         "landmarks": None if landmarks is None else _landmarks(landmarks),
+        "linear": None if linear is None else _linear(linear),
         "decoding": tables.decoding,
         "code": _packed(tables.code),
     }
@@ -228,6 +230,10 @@ def _landmarks(landmarks: LandmarkTable) -> dict[str, Any]:
     parts = ("points", "weights", "squares", "coefficients")
     packed = {part: _packed(getattr(landmarks, part)) for part in parts}
     return {"width": landmarks.width, **packed}
+
+
+def _linear(linear: LinearTable) -> dict[str, Any]:
+    return {part: _packed(getattr(linear, part)) for part in ("coefficients", "limits", "base")}
 
 
 def _packed(array: NDArray | None) -> Any:

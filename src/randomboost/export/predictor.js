@@ -258,6 +258,21 @@ function load(data) {
     });
     return sums;
   };
+  const linear = data.linear && {
+    coefficients: unpack(data.linear.coefficients),
+    limits: unpack(data.linear.limits),
+    base: unpack(data.linear.base),
+  };
+  const linearSums = (z) => { // of features times their coefficients
+    const { coefficients, limits, base } = linear;
+    const sums = new Float64Array(classes.length);
+    z.forEach((value, j) => {
+      const x = Number.isNaN(value) ? 0 : Math.max(-limits[j], Math.min(limits[j], value));
+      if (x === 0) return;
+      for (let c = 0; c < sums.length; c++) sums[c] += x * coefficients[j * sums.length + c];
+    });
+    return sums.map((sum, c) => sum - base[c]);
+  };
   const voteSums = (z) => {
     const perRound = votes.length / data.nRounds;
     const sums = new Float64Array(Math.max(perRound, nViews));
@@ -287,8 +302,9 @@ function load(data) {
     const z = scaled(features(row));
     if (data.gaussian && !mixtures) mixtures = makeMixtures(data.gaussian);
     const sums = leaves ? leafSums(z) : voteSums(z);
-    if (landmarks) {
-      landmarkSums(z).forEach((one, c) => { sums[c] = Math.fround(sums[c] + Math.fround(one)); });
+    if (landmarks || linear) {
+      const begin = landmarks ? landmarkSums(z) : linearSums(z);
+      begin.forEach((one, c) => { sums[c] = Math.fround(sums[c] + Math.fround(one)); });
     }
     return Float64Array.from(code ? decoded(sums) : sums, round);
   };

@@ -11,7 +11,7 @@ labels: they are those of regressions without the part of the data that a sample
 from __future__ import annotations
 
 from functools import reduce
-from itertools import pairwise, product
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from ..ensembles.landmark_scores import LandmarkScores
-from ..preprocessing.row_choice import draw
 from ..projections.landmarks import Landmarks, bent
 from ..runtime.parallel import ThreadTeam
+from .out_of_fold import N_PARTS, best_factor, split, trusted_factor
 
-_PARTS = 5  # of the samples, each of which gets its scores from the others
 _START_SAMPLES, _PER_LANDMARK = 20_000, 20  # that a regression is fitted to, at most
 _TRIED_SAMPLES, _TRIED_LANDMARKS, _TRIED_PARTS = 1500, 192, 3  # while settings are compared
 _FEW = 1000  # samples up to which settings are compared on all parts instead of one
@@ -33,9 +32,6 @@ _PENALTIES = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1)  # for a tenth of the samples
 _NUGGET = 1e-6
 _ROUNDING = 1e-24  # of the mean square of a feature
 _LEAST_RATIO = 1e-3  # of the variance of a feature that classes explain
-_CAUTION = 150  # samples that speak against the scores, as it were
-_STEPS, _SMALL_STEP = 6, 1e-4  # of Newton's method; one so small is the last
-_RANGE = -2.0, 4.5  # of the logarithm of the factor
 
 
 class Setting(NamedTuple):
@@ -83,54 +79,6 @@ def correlation_ratios(Z: NDArray, y: NDArray[np.int64], weight: NDArray) -> NDA
     varies = total > _ROUNDING * (share @ Z**2)  # a constant feature varies by rounding errors
     ratios = np.divide(between, total, out=np.zeros_like(total), where=varies)
     return np.clip(ratios, _LEAST_RATIO, 1.0)
-
-
-def best_factor(
-    scores: NDArray, prior: NDArray, y: NDArray[np.int64], share: NDArray
-) -> tuple[float, float]:
-    """Return the factor a for which ``softmax(log prior + a scores)`` has the lowest log loss.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples, n_classes)
-        Scores.
-    prior : ndarray of shape (n_classes,)
-        Shares of the classes.
-    y : ndarray of int64
-        Class numbers.
-    share : ndarray
-        Weights that sum to 1.
-
-    Returns
-    -------
-    tuple of float
-        The factor, by a few steps of Newton's method, and the loss.
-    """
-    by_class, own = np.ascontiguousarray(scores.T), np.arange(len(y))
-    base = np.log(np.maximum(prior, 1e-9))[:, None]
-    squares, of_class = by_class**2, by_class[y, own]
-    logarithm = 0.5
-    for _ in range(_STEPS):
-        a = np.exp(logarithm)
-        powers = np.exp(_below_top(a * by_class + base))
-        powers /= np.add.reduce(powers)
-        mean = np.add.reduce(powers * by_class)
-        spread = np.add.reduce(powers * squares) - mean**2
-        slope = a * float(share @ (mean - of_class))
-        curvature = a * a * float(share @ spread) + abs(slope)
-        step = min(max(slope / max(curvature, 1e-12), -1.0), 1.0)
-        logarithm = float(min(max(logarithm - step, _RANGE[0]), _RANGE[1]))
-        if abs(step) < _SMALL_STEP:
-            break
-    a = float(np.exp(logarithm))
-    logits = _below_top(a * by_class + base)
-    totals = np.add.reduce(np.exp(logits))
-    return a, -float(share @ (logits[y, own] - np.log(totals)))
-
-
-def _below_top(logits: NDArray) -> NDArray:
-    """Return logits, (n_classes, n_samples), less the largest one of every sample."""
-    return logits - np.maximum.reduce(logits)
 
 
 class _Regression:
@@ -196,12 +144,6 @@ class _Regression:
         return best_factor(found, self.prior, self.y[rows], share)[1]
 
 
-def _split(n: int, n_parts: int) -> list[slice]:
-    """Cut a range into parts, as `numpy.array_split` does."""
-    ends = [part * (n // n_parts) + min(part, n % n_parts) for part in range(n_parts + 1)]
-    return [slice(*pair) for pair in pairwise(ends)]
-
-
 def _solve(matrix: NDArray, targets: NDArray) -> NDArray:
     """Solve a system that is symmetric and positive definite.
 
@@ -247,7 +189,7 @@ def _choose(
     compared with their neighbours, from the best one that is known.
     """
     m = len(y)
-    parts = _split(m, _TRIED_PARTS)
+    parts = split(m, _TRIED_PARTS)
     numbers = range(_TRIED_PARTS if m <= _FEW else 1)
     chosen = slice(0, _TRIED_LANDMARKS)
     found: dict[tuple[float, float], tuple[float, int]] = {}  # loss and number of the penalty
@@ -291,31 +233,6 @@ def n_start_samples(n_samples: int, n_landmarks: int) -> int:
     return min(n_samples, max(_START_SAMPLES, _PER_LANDMARK * n_landmarks))
 
 
-def start_samples(keys: NDArray[np.uint64], seed: int, n_landmarks: int) -> NDArray[np.int64]:
-    """Choose the samples that scores are fitted to.
-
-    Parameters
-    ----------
-    keys : ndarray of uint64
-        Keys of all samples.
-    seed : int
-        Seed.
-    n_landmarks : int
-        Number of landmarks.
-
-    Returns
-    -------
-    ndarray of int64
-        Numbers of `n_start_samples` samples, in random order.
-    """
-    draws = draw(keys, seed)
-    n = n_start_samples(len(draws), n_landmarks)
-    if n < len(draws):
-        chosen = np.argpartition(draws, n - 1)[:n]
-        return chosen[np.argsort(draws[chosen], kind="stable")]
-    return np.argsort(draws, kind="stable")
-
-
 def learn_start(
     X: NDArray,
     y: NDArray[np.int64],
@@ -330,7 +247,7 @@ def learn_start(
     Parameters
     ----------
     X : ndarray of shape (n, n_features)
-        Scaled data of the samples that `start_samples` chose, in its order.
+        Scaled data of samples in random order.
     y : ndarray of int64
         Class numbers.
     weight : ndarray
@@ -354,7 +271,7 @@ def learn_start(
     setting = _choose(X[few], Z[few], y[few], weight[few], n_classes, ratios, team)
     chosen = slice(0, n_landmarks)
     landmarks = _make_landmarks(Z, ratios, setting.power, setting.width, chosen)
-    parts = _split(len(y), _PARTS)
+    parts = split(len(y), N_PARTS)
     similarities = landmarks.similarities(X, team)
     regression = _Regression(landmarks, similarities, y, weight, n_classes, parts, team)
     found = np.empty((len(y), n_classes))
@@ -363,11 +280,7 @@ def learn_start(
         found[parts[number]] = regression.predict_part(setting.penalty, number)
 
     team.for_each(work, len(parts))
-    factor, loss = best_factor(found, regression.prior, y, regression.share)
-    factor *= n_samples / (n_samples + _CAUTION)
-    prior = regression.prior[regression.prior > 0]
-    entropy = -float((prior * np.log(prior)).sum())
-    share = min(max(1.0 - loss / entropy, 0.0), 1.0)
+    factor, share = trusted_factor(found, regression.prior, y, regression.share, n_samples)
     coefficients = (factor * regression.coefficients(setting.penalty)).astype(np.float32)
     scores = LandmarkScores(landmarks, coefficients, share)
     return scores, (factor * found).astype(np.float32)

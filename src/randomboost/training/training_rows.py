@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..ensembles.landmark_scores import LandmarkScores
 from ..ensembles.sparse_trees import SparseTrees
+from ..ensembles.start import Start
 from ..preprocessing.merging import row_hashes, sample_keys
 from ..projections.directions import Directions, discriminant_sample, find_discriminants
 from ..runtime.exact_sums import class_totals
@@ -17,10 +17,11 @@ from ..runtime.memory import check_memory
 from ..runtime.parallel import OutsideForks, ThreadTeam
 from ..trees.sparse_scores import Prior
 from .binned_data import BinnedData
-from .landmark_ridge import learn_start, start_samples
 from .loop import TrainingData
 from .member_rows import MemberRows
+from .out_of_fold import first_samples
 from .scored_samples import ScoredSamples
+from .starts import StartLearner
 
 
 class LocalRows:
@@ -96,28 +97,28 @@ class LocalRows:
         totals = class_totals(y, weight, data.n_classes)
         return find_discriminants(X, y[chosen], weight[chosen], seed, count, totals)
 
-    def start(self, n_landmarks: int, seed: int, known: LandmarkScores | None) -> LandmarkScores:
+    def start(self, learner: StartLearner, seed: int, known: Start | None) -> Start:
         """Find the scores that boosting starts from.
 
         Parameters
         ----------
-        n_landmarks : int
-            Number of landmarks.
+        learner : StartLearner
+            Fits the scores.
         seed : int
             Seed.
-        known : LandmarkScores or None
+        known : Start or None
             Those of a model whose rounds go on.
 
         Returns
         -------
-        LandmarkScores
+        Start
             The scores.
         """
         data, team = self._data, self._team
-        chosen = start_samples(self._keys, seed, n_landmarks)
+        chosen = first_samples(self._keys, seed, learner.n_samples(len(data.y)))
         samples = data.X[chosen], data.y[chosen], data.sample_weight[chosen]
         with OutsideForks():
-            found, own = learn_start(*samples, data.n_classes, n_landmarks, len(data.y), team)
+            found, own = learner.learn(*samples, data.n_classes, len(data.y), team)
         scores = found if known is None else known
         whole = len(chosen) == len(data.y) and scores.equals(found)
         self._begin = np.empty((len(data.y), data.n_classes), dtype=np.float32)

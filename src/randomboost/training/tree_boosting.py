@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..ensembles.landmark_scores import LandmarkScores
-from ..ensembles.landmark_trees import LandmarkTrees, apart, together
 from ..ensembles.sparse_trees import SparseTrees
+from ..ensembles.start import Start
+from ..ensembles.started_trees import StartedTrees, apart, together
 from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import scrambled
 from ..trees.lanes import n_lanes
 from ..trees.sketching import n_used
 from ..trees.sparse_scores import make_prior
 from .binned_data import BinnedData
-from .landmark_ridge import n_start_samples
 from .loop import Trainer, TrainingData
 from .scored_samples import ScoredSamples
+from .starts import choose_learner
 from .temperature import find_scale
 from .training_rows import LocalRows
 from .tree_directions import choose_directions, family_bounds
@@ -45,7 +45,7 @@ class SketchTrainer(Trainer):
         The settings.
     data : TrainingData
         The data.
-    ensemble : SparseTrees, LandmarkTrees or None
+    ensemble : SparseTrees, StartedTrees or None
         Rounds to continue from.
     team : ThreadTeam
         Threads; they do not change a model.
@@ -55,7 +55,7 @@ class SketchTrainer(Trainer):
         self,
         settings: SketchSettings,
         data: TrainingData,
-        ensemble: SparseTrees | LandmarkTrees | None,
+        ensemble: SparseTrees | StartedTrees | None,
         team: ThreadTeam,
     ) -> None:
         if len(data.y) < _ALONE:
@@ -73,7 +73,8 @@ class SketchTrainer(Trainer):
             self._directions = start.directions
         n_directions, n_sketches = len(self._directions), n_used(settings.n_sketches, n_classes)
         each = 8 * n_lanes(n_sketches) + 8 * min(n_classes, 4 * settings.leaf_classes)
-        compared = 16 * n_start_samples(m, settings.n_landmarks) * settings.n_landmarks
+        learner = choose_learner(settings, known) if start is None or known is not None else None
+        compared = 0.0 if learner is None else learner.n_bytes(m, rows.shape[1], n_classes)
         rows.need_memory(
             m * (n_directions + n_members * each) + compared,
             f"{n_directions:,} directions and the scores of {m:,} samples",
@@ -85,12 +86,9 @@ class SketchTrainer(Trainer):
         totals = rows.class_shares()
         prior = np.log(np.maximum(totals, 0.5) / totals.sum())
         self._prior = make_prior(prior if start is None else start.prior)
-        self._start: LandmarkScores | None = known
-        n_landmarks = settings.n_landmarks if start is None else 0
-        if known is not None:
-            n_landmarks = len(known.landmarks)
-        if n_landmarks:
-            self._start = rows.start(n_landmarks, settings.seed, known)
+        self._start: Start | None = None
+        if learner is not None:
+            self._start = rows.start(learner, settings.seed, known)
         edges = rows.bin(self._directions, settings.max_bins)
         self._held: ScoredSamples | None = rows.held(self._prior)
         self._apart = n_members > 1 and (m < _APART or team.n_threads <= n_members)
@@ -140,7 +138,7 @@ class SketchTrainer(Trainer):
                 member.add_last(self._val, 1.0 / len(noted), self._team)
         return {name: float(np.mean([each[name] for each in noted])) for name in ("loss", "gain")}
 
-    def ensemble(self, n_rounds: int) -> SparseTrees | LandmarkTrees:
+    def ensemble(self, n_rounds: int) -> SparseTrees | StartedTrees:
         """Return the ensemble as it was after `n_rounds` rounds."""
         members = self._members
         share = np.float32(1.0 / len(members))

@@ -54,6 +54,8 @@ class SketchSettings:
         Number of ensembles, a power of two, whose scores are averaged: one tree of each per round.
     n_landmarks : int
         Number of landmarks whose scores boosting starts from; 0 for none.
+    linear : bool
+        Whether boosting starts from a linear model, if there are no landmarks.
     """
 
     n_rounds: int = 100
@@ -76,6 +78,7 @@ class SketchSettings:
     focus: float = 12.0
     n_members: int = 1
     n_landmarks: int = 0
+    linear: bool = False
 
     @classmethod
     def choose(
@@ -86,6 +89,7 @@ class SketchSettings:
         effort: str = "default",
         n_landmarks: int | None = None,
         categorical: bool = False,
+        linear: bool = False,
     ) -> SketchSettings:
         """Return settings for data of a given size.
 
@@ -99,6 +103,8 @@ class SketchSettings:
             Number of landmarks; None to choose it.
         categorical : bool
             Whether most columns have categories.
+        linear : bool
+            Whether boosting starts from a linear model, where classes are not too many.
 
         Returns
         -------
@@ -120,11 +126,13 @@ class SketchSettings:
             n_rounds, learning_rate, n_members = 150, 0.15, 2
         if n_landmarks is None:
             n_landmarks = _choose_landmarks(n_samples, n_classes, wide, effort)
-        quick = bool(n_landmarks) and not large  # landmarks leave less for the trees to learn
-        if quick and categorical:
-            leaves, learning_rate = leaves // 2, 0.14
-        elif quick:
+        linear = linear and n_classes <= DENSE
+        # a start leaves less for the trees to learn, smooth borders above all
+        quick = bool(n_landmarks) and not (large or categorical)
+        if quick:
             n_rounds, leaves, learning_rate = 50, leaves // 4, 0.21
+        elif (n_landmarks or linear) and not large:
+            leaves, learning_rate = leaves // 2, 0.14
         if effort == "fast":
             n_rounds, learning_rate = n_rounds // 2, 1.5 * learning_rate
             n_members = max(1, n_members // 2)
@@ -136,7 +144,7 @@ class SketchSettings:
         if categorical and not large:
             # rules that hold without exception: a tree must see rare cases and the column to split
             subsample, max_features, max_drawn = 0.85, 1.0, 32
-        fewest = 24 if not n_landmarks else 12 if large or categorical else 8
+        fewest = 8 if quick else 12 if n_landmarks or linear else 24
         return cls(
             n_rounds=n_rounds,
             learning_rate=learning_rate,
@@ -152,6 +160,7 @@ class SketchSettings:
             focus=12.0 if small else 24.0,
             n_members=n_members,
             n_landmarks=n_landmarks,
+            linear=linear,
         )
 
 

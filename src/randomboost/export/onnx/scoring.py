@@ -20,6 +20,7 @@ from ...ensembles.plain_tables import StumpTable, TreeTable
 from ..portable import PortableModel
 from .graph import Graph
 from .landmark_nodes import add_landmarks
+from .linear_nodes import add_linear
 from .tree_nodes import (
     add_trees,
     after_prior,
@@ -207,6 +208,9 @@ class _Builder:
         sums = add_trees(graph, values, table, entries, len(model.classes), model.dtype)
         if model.tables.landmarks is not None:
             begin = add_landmarks(graph, self._samples, model.tables.landmarks)
+            sums = graph.add("Add", sums, begin)
+        if model.tables.linear is not None:
+            begin = add_linear(graph, self._samples, model.tables.linear)
             sums = graph.add("Add", sums, begin)
         return graph.add("Transpose", sums, perm=[1, 0])
 

@@ -1,10 +1,9 @@
-"""Trees that go on from scores of landmarks: a fitted ensemble of both."""
+"""Trees that go on from scores of another model: a fitted ensemble of both."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,28 +12,30 @@ from ..runtime.checked_arrays import Arrays, Taken
 from ..runtime.parallel import ThreadTeam
 from .base import Ensemble, ModelShape, as_shares
 from .landmark_scores import LandmarkScores
-from .plain_tables import LandmarkTable, PlainTables
+from .linear_scores import LinearScores
+from .plain_tables import PlainTables
 from .sparse_trees import SparseTrees
+from .start import Start
 
 
-class LandmarkTrees(Ensemble):
-    """Scores of landmarks, and trees that were trained to improve them.
+class StartedTrees(Ensemble):
+    """Scores of a model, and trees that were trained to improve them.
 
     Parameters
     ----------
-    start : LandmarkScores
+    start : Start
         What training started from.
     trees : SparseTrees
         The trees.
     """
 
-    kind = "landmarks and trees"
-    takes_missing = True  # the mean for landmarks
+    start_kind: ClassVar[type[Start]]
+    takes_missing = True
     is_sparse = True
     explains = True
     takes_new_classes = True
 
-    def __init__(self, start: LandmarkScores, trees: SparseTrees) -> None:
+    def __init__(self, start: Start, trees: SparseTrees) -> None:
         self.start, self.trees = start, trees
 
     @property
@@ -57,24 +58,24 @@ class LandmarkTrees(Ensemble):
         """The most that each round adds to or takes from a score."""
         return self.trees.weights
 
-    def with_classes(self, numbers: NDArray[np.int64], totals: NDArray) -> LandmarkTrees:
+    def with_classes(self, numbers: NDArray[np.int64], totals: NDArray) -> StartedTrees:
         """Return the ensemble with further classes."""
         start = self.start.with_classes(numbers, len(totals))
-        return LandmarkTrees(start, self.trees.with_classes(numbers, totals))
+        return type(self)(start, self.trees.with_classes(numbers, totals))
 
     def scores(self, X: Any, team: ThreadTeam) -> NDArray[np.float32]:
         """Return the scores of all classes, shape (n_classes, n_samples), float32."""
-        X = _dense(X)
+        X = self.start.taken(X)
         return self.trees.scores(X, team) + self.start.scores(X, team)
 
     def best(self, X: Any, team: ThreadTeam) -> NDArray[np.int64]:
         """Return the class with the largest score."""
-        X = _dense(X)
+        X = self.start.taken(X)
         return self.trees.best_from(self.start.scores(X, team), X, team)
 
     def staged_scores(self, X: Any, team: ThreadTeam) -> Iterator[NDArray[np.float32]]:
         """Yield the scores of all classes after every round."""
-        X = _dense(X)
+        X = self.start.taken(X)
         begin = self.start.scores(X, team)
         for scores in self.trees.staged_scores(X, team):
             yield scores + begin
@@ -83,17 +84,17 @@ class LandmarkTrees(Ensemble):
         self, X: Any, classes: NDArray[np.int64], team: ThreadTeam
     ) -> tuple[NDArray, NDArray]:
         """Return what features contribute to scores, and the scores that are expected without."""
-        X = _dense(X)
+        X = self.start.taken(X)
         of_trees, base = self.trees.contributions(X, classes, team)
-        of_landmarks, more = self.start.contributions(X, classes)
-        return of_trees + of_landmarks, base + more
+        of_start, more = self.start.contributions(X, classes)
+        return of_trees + of_start, base + more
 
     def importances(self, n_features: int) -> NDArray:
-        """Return the share of every feature in what landmarks and trees gained."""
-        landmarks = as_shares(self.start.importances())
+        """Return the share of every feature in what the start and the trees gained."""
+        start = as_shares(self.start.importances())
         trees = self.trees.importances(n_features)
         share = self.start.share if trees.any() else 1.0
-        return as_shares(share * landmarks + (1.0 - share) * trees)
+        return as_shares(share * start + (1.0 - share) * trees)
 
     def largest_margin(self) -> float:
         """Return a bound of the difference between any two scores of a row."""
@@ -107,60 +108,66 @@ class LandmarkTrees(Ensemble):
     @classmethod
     def from_arrays(
         cls, described: dict[str, Any], taken: Taken, shape: ModelShape
-    ) -> LandmarkTrees:
+    ) -> StartedTrees:
         """Return the ensemble that `to_arrays` was given."""
         trees = SparseTrees.from_arrays(described, taken, shape)
-        return cls(LandmarkScores.from_arrays(taken, shape), trees)
+        return cls(cls.start_kind.from_arrays(taken, shape), trees)
 
     def tables(self, shape: ModelShape) -> PlainTables:
-        """Return the trees with their vector leaves, and the landmarks."""
-        landmarks = self.start.landmarks
-        table = LandmarkTable(
-            landmarks.points,
-            landmarks.weights,
-            landmarks.width,
-            landmarks.squares,
-            self.start.coefficients,
-        )
-        return replace(self.trees.tables(shape), landmarks=table)
+        """Return the trees with their vector leaves, and what they start from."""
+        return self.start.in_tables(self.trees.tables(shape))
 
 
-def _dense(X: Any) -> NDArray:
-    """Return sparse input as an array: similarities need all features."""
-    return X if isinstance(X, np.ndarray) else X.toarray()
+class LandmarkTrees(StartedTrees):
+    """Scores of landmarks, which take the mean for a missing value, and trees."""
+
+    kind = "landmarks and trees"
+    start_kind = LandmarkScores
+    start: LandmarkScores
 
 
-def apart(ensemble: SparseTrees | LandmarkTrees) -> tuple[LandmarkScores | None, SparseTrees]:
+class LinearTrees(StartedTrees):
+    """Linear scores and trees."""
+
+    kind = "linear scores and trees"
+    start_kind = LinearScores
+    start: LinearScores
+
+
+def apart(ensemble: SparseTrees | StartedTrees) -> tuple[Start | None, SparseTrees]:
     """Return what an ensemble of trees starts from, if that is not the prior, and its trees.
 
     Parameters
     ----------
-    ensemble : SparseTrees or LandmarkTrees
+    ensemble : SparseTrees or StartedTrees
         The ensemble.
 
     Returns
     -------
-    tuple of (LandmarkScores or None, SparseTrees)
+    tuple of (Start or None, SparseTrees)
         Its parts.
     """
-    if isinstance(ensemble, LandmarkTrees):
+    if isinstance(ensemble, StartedTrees):
         return ensemble.start, ensemble.trees
     return None, ensemble
 
 
-def together(start: LandmarkScores | None, trees: SparseTrees) -> SparseTrees | LandmarkTrees:
+def together(start: Start | None, trees: SparseTrees) -> SparseTrees | StartedTrees:
     """Return the ensemble of what trees start from and the trees.
 
     Parameters
     ----------
-    start : LandmarkScores or None
+    start : Start or None
         What they start from; None for the prior.
     trees : SparseTrees
         The trees.
 
     Returns
     -------
-    SparseTrees or LandmarkTrees
+    SparseTrees or StartedTrees
         The ensemble.
     """
-    return trees if start is None else LandmarkTrees(start, trees)
+    if start is None:
+        return trees
+    kind = LinearTrees if isinstance(start, LinearScores) else LandmarkTrees
+    return kind(start, trees)

@@ -14,7 +14,7 @@ from scipy.special import softmax
 from randomboost.ensembles import KINDS
 from randomboost.ensembles.base import ModelShape
 from randomboost.ensembles.landmark_scores import LandmarkScores
-from randomboost.ensembles.landmark_trees import LandmarkTrees, apart, together
+from randomboost.ensembles.started_trees import LandmarkTrees, apart, together
 from randomboost.files import ModelFileError
 from randomboost.projections.landmarks import Landmarks
 from randomboost.runtime.checked_arrays import Taken
