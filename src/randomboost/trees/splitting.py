@@ -15,6 +15,7 @@ from .lanes import COUNT, add_lanes, cut_gain, empty_lanes, expect, lane_kind, s
 
 TOGETHER = 32  # directions whose histograms are filled together
 BLOCK = 1024  # samples whose bins are gathered together
+_GAP = 72  # bytes between the directions of a block, which else share the places of a cache
 _AHEAD = 12  # samples between the one that is read and the one that the cache fetches
 _LINE = 64  # bytes of a line of the cache
 _CutRoom = tuple[NDArray, NDArray]
@@ -178,6 +179,17 @@ def search_cuts(
                     places[e] = e
 
 
+def empty_block() -> NDArray[np.uint8]:
+    """Return room for the bins of a block of samples.
+
+    Returns
+    -------
+    ndarray of uint8 of shape (TOGETHER, more than BLOCK)
+        The array, not filled in.
+    """
+    return np.empty((TOGETHER, BLOCK + _GAP), dtype=np.uint8)
+
+
 def make_room(width: int, n_bins: int, used: NDArray[np.int64]) -> Room:
     """Return arrays that a search works with; it leaves them as it found them.
 
@@ -197,9 +209,8 @@ def make_room(width: int, n_bins: int, used: NDArray[np.int64]) -> Room:
     histograms = empty_lanes(TOGETHER * n_bins, width)
     histograms[:] = 0
     noted = np.zeros((n_bins + 63) // 64, dtype=np.uint64)
-    local = np.empty((TOGETHER, BLOCK), dtype=np.uint8)
     rest = empty_lanes(n_bins, width), np.empty(n_bins, dtype=np.float32)
-    return histograms, np.arange(n_bins), noted, local, rest, lane_kind(width), used
+    return histograms, np.arange(n_bins), noted, empty_block(), rest, lane_kind(width), used
 
 
 def bins_used(bins: NDArray[np.uint8]) -> NDArray[np.int64]:
