@@ -25,7 +25,7 @@ from .splitting import Room, bins_used, draw_directions, make_room, search_cuts
 COLUMN, CUT, CHILD, BEGIN, MIDDLE, END, DEPTH = 0, 1, 2, 3, 4, 5, 6
 _PLACES = 7  # columns of a table of nodes
 NONE = -1
-_AHEAD = 24  # samples between the one that is moved and the one that the cache fetches
+_AHEAD = 24  # samples that the cache fetches before they are moved
 _ALONE = 150_000  # samples times drawn directions below which one thread grows the tree
 PIECE = 8  # directions of a node that are one piece of work
 _SPLIT_COST = 400  # what a search costs beside its samples, in samples times directions
@@ -66,13 +66,11 @@ def _part_node(bins: NDArray, rows: NDArray, words: NDArray, node: NDArray, kind
     """Move the samples of a node to its children, into the other half of the memory."""
     side = node[DEPTH] & 1
     cut = np.uint8(node[CUT])
-    column = np.uint64(node[COLUMN])
-    low, high = node[BEGIN], node[MIDDLE]
+    column, low, high = np.uint64(node[COLUMN]), node[BEGIN], node[MIDDLE]
     source, target = rows[side], rows[1 - side]
     before, after = words[side], words[1 - side]
-    last = node[END] - 1
     for p in range(node[BEGIN], node[END]):
-        expect(bins, np.int64(source[min(p + _AHEAD, last)]), node[COLUMN])
+        expect(bins, np.int64(source[min(p + _AHEAD, len(source) - 1)]), node[COLUMN])
         row = source[p]
         right = np.int64(bins[np.uint64(row), column] > cut)
         to = high if right else low
