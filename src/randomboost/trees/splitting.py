@@ -80,9 +80,7 @@ def fill_all(
         last = min(first + BLOCK, end)
         _gather(bins, columns, rows, first, last, local)
         for j in range(0, n, 2):
-            _fill_pair(
-                local[:n], j, histograms, row + j * n_bins, n_bins, words, first, last, kind
-            )
+            _fill_pair(local[:n], j, histograms, row + j * n_bins, n_bins, words, first, last, kind)
 
 
 @kernel
