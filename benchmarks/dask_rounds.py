@@ -27,10 +27,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from distributed import Client, LocalCluster
+from jobs import MEASUREMENTS, ROOT, Job, forget, run_jobs
 from many_classes_page import NOTHING, filled, table
 from measure import Results, environment
-from page import MEASUREMENTS, number
-from performance import ROOT, Job, forget, run_jobs
+from page import number
 
 from randomboost import RandomBoostClassifier
 from randomboost.dask import DaskRandomBoostClassifier, distributed_classifier

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import peers
 from measure import measure_fit, measure_use, warm_up
-from peers import BASE, PEERS, Peer
+from peers import BASE
 from sets import Split, blobs, generated, large, many_rows
 from sklearn.base import clone
 
@@ -18,12 +18,12 @@ from randomboost.compare.measuring import file_bytes
 
 OURS, FOREST, XGBOOST, VECTOR = "RandomBoost", "RandomForest", "XGBoost", "XGBoost, vector leaves"
 MODELS = {
-    OURS: PEERS[OURS],
-    XGBOOST: PEERS[XGBOOST],
-    VECTOR: Peer(peers.xgboost_vector_leaves, 100),
-    BASE: PEERS[BASE],
-    FOREST: PEERS[FOREST],
-    "ExtraTrees": Peer(peers.extra_trees, 100),
+    OURS: peers.random_boost,
+    XGBOOST: peers.xgboost,
+    VECTOR: peers.xgboost_vector_leaves,
+    BASE: peers.lightgbm,
+    FOREST: peers.random_forest,
+    "ExtraTrees": peers.extra_trees,
 }
 SET_NAMES = ("geo-timezone", "glyphs")
 # Seconds of a fit on two cores, roughly, in the order of the models
@@ -82,7 +82,7 @@ class Case:
     def model(self, name: str, data: Split, split: int) -> Any:
         """Return the model to be fitted."""
         rounds = None if name in (FOREST, "ExtraTrees") else self.rounds
-        model = MODELS[name].model(rounds, data, split)
+        model = MODELS[name](rounds, data).set_params(random_state=split)
         return model.set_params(**self.settings) if name == OURS else model
 
     def limit(self, name: str, seconds: float) -> float:

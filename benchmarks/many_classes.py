@@ -20,11 +20,10 @@ from functools import partial
 from pathlib import Path
 
 from alone import Limits, run_alone
+from jobs import MEASUREMENTS, ROOT, Job, forget, run_jobs
 from many_cases import MODELS, PARTS, SET_NAMES, cases, measure_case
 from many_classes_page import PAGE, write_page
 from measure import Results, environment
-from page import MEASUREMENTS
-from performance import ROOT, Job, forget, run_jobs
 
 from randomboost.datasets.loading import VARIABLE, folders
 

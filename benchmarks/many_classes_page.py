@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from many_cases import MODELS, OURS, SET_NAMES, cases, class_count
-from page import MEASUREMENTS, merged, number, row
-from peers import table_key
+from page import merged, number, table
 from pictures import draw_classes
-from scaling import slope
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "many-classes.md"
-PERFORMANCE = PAGE.with_name("performance") / MEASUREMENTS
 FIELDS = ("error", "fit_s", "predict_s", "single_ms", "bytes", "peak_bytes")
 ALL_FIELDS = (*FIELDS, "log_loss")
 FROM_CLASSES = 100  # exponents are of the times from here on
@@ -29,11 +26,6 @@ HEAD = [
     "peak memory of the fit, MB",
 ]
 NOTHING = "Not measured yet.\n"
-
-
-def table(head: list[str], rows: list[list[str]]) -> str:
-    """Return a table."""
-    return "\n".join([row(head), "|---" * len(head) + "|", *map(row, rows)]) + "\n"
 
 
 def why_not(record: dict[str, Any]) -> str:
@@ -105,16 +97,16 @@ def model_section(records: dict[str, Any], name: str) -> str:
 
 
 def generated_section(records: dict[str, Any]) -> str:
-    """Return the table of generated-1000, with the other models as the page on performance has."""
+    """Return the table of generated-1000; the other libraries were measured earlier."""
     found = by_model(records, "generated-1000")
-    if not found:
+    if OURS not in found:
         return NOTHING
-    recorded = json.loads(PERFORMANCE.read_text())
-    for model in ("XGBoost", "LightGBM", "HistGradientBoosting"):
-        other = merged(recorded, table_key("generated-1000", model, None))
-        if other is not None and "error" in other:
-            found[model] = other
     return shape(records, "generated-1000") + table(HEAD, model_rows(found))
+
+
+def slope(sizes: list[int], figures: list[float]) -> float:
+    """Return the slope of a figure over a size, both as logarithms, by least squares."""
+    return float(np.polyfit(np.log(sizes), np.log(figures), 1)[0])
 
 
 def class_curves(records: dict[str, Any], names: list[str]) -> dict[str, dict[int, dict[str, Any]]]:

@@ -24,7 +24,7 @@ from randomboost.compare.measuring import pickled_bytes, seconds
 from randomboost.runtime.writing import whole_file
 
 PREDICTED_ROWS = 10_000
-PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "lightgbm", "xgboost")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "lightgbm", "xgboost", "catboost")
 _DIGESTS = Path(__file__).resolve().parent.parent / "tests/estimators/model_digests.json"
 _WARM_POINTS = 20_000_000  # points that a warm-up may project
 
@@ -162,24 +162,6 @@ def rounds_of(model: Any) -> int:
     return 0
 
 
-def trees_of(model: Any) -> int:
-    """Return the number of trees, or stumps, in a fitted model; 0 for a model without."""
-    if hasattr(model, "booster_"):  # LightGBM
-        return int(model.booster_.num_trees())
-    if hasattr(model, "get_booster"):  # XGBoost
-        return len(model.get_booster().get_dump())
-    if hasattr(model, "n_trees_per_iteration_"):  # HistGradientBoosting
-        return int(model.n_iter_ * model.n_trees_per_iteration_)
-    return rounds_of(model)
-
-
-def digest(model: Any) -> str:
-    """Return a number that two models of ours share only if they are the same bit for bit."""
-    stumps = model.model_.ensemble.hypotheses
-    arrays = (model.weights_, stumps.columns, stumps.thresholds, stumps.left, stumps.right)
-    return hashlib.sha256(b"|".join(array.tobytes() for array in arrays)).hexdigest()
-
-
 def tiled(X: NDArray) -> NDArray:
     """Return the rows again and again, up to 10 000."""
     return np.ascontiguousarray(X[np.arange(PREDICTED_ROWS) % len(X)])
@@ -228,14 +210,3 @@ def measure_use(model: Any, data: Split) -> dict[str, Any]:
             "bytes": pickled_bytes(model),
             "rounds": rounds_of(model),
         }
-
-
-def measure(model: Any, data: Split) -> dict[str, Any]:
-    """Fit and use a model; return all that is measured."""
-    return {**measure_fit(model, data), **measure_use(model, data)}
-
-
-def measure_warm(model: Any, data: Split) -> dict[str, Any]:
-    """Warm up, then measure."""
-    warm_up(model, data)
-    return measure(model, data)

@@ -1,4 +1,4 @@
-"""Writes the page on performance from the results, and from nothing else."""
+"""Writes the page on performance from the measurements, and from nothing else."""
 
 from __future__ import annotations
 
@@ -6,84 +6,76 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from asked import QUESTIONS
-from costs import Plan
+from growing import AXES, NAMES, OURS, Shape, key, shapes
+from jobs import MEASUREMENTS, STATE
 from measure import state_of_trees
-from peers import BASE, PEERS, table_key
-from pictures import draw_scaling, draw_trade_off
-from scaling import BASE as SCALING_BASE
-from scaling import DIMENSIONS_A_ROUND, MODELS, SIZES, curves, exponent
+from pictures import draw_growth
+from roofline import tables
 
-OURS = "RandomBoost"  # whose rows may be of an earlier state of its trees
-STATE = "trees"  # of a measurement: see `state_of_trees`
-OLD = "†"
-MEASUREMENTS = "measurements.json"  # what a page is made of, in the folder of its pictures
+from randomboost.training.tree_directions import direction_counts
+from randomboost.training.tree_settings import SketchSettings
+from randomboost.trees.lanes import n_lanes
+from randomboost.trees.sketching import n_used
+
 FIELDS = ("error", "fit_s", "predict_s", "single_ms", "bytes", "peak_bytes", "rounds")
-HEAD = (
-    "model",
-    "rounds",
-    "test error, %",
-    "fit, s",
-    f"/ {BASE}",
-    "predict 10 000 rows, s",
-    f"/ {BASE}",
-    "predict 1 row, ms",
-    "model, kB",
-    "peak memory of the fit, MB",
-)
+_NEITHER = 80  # bytes of a sample that depend on neither classes nor sketches: weight, place, ...
 INTRO = """\
 # Performance
 
-Made by `RANDOMBOOST_DATA=folder python benchmarks/performance.py{options}`; do not edit by hand.
+Made by `python benchmarks/performance.py`; do not edit by hand.
 {remark}
-## Setting
+How long a fit takes, how fast predictions are, and how much space models and fits need, for
+default models as data grows. Usual data have {rows} training rows, {features} features and
+{classes} classes; one of the three numbers grows in each panel. The data are generated:
+`make_classification` of scikit-learn, three clusters per class, at most 15 informative
+features.
 
 {cores} cores; Python {python}; {packages}.
 
-All models run in one process, one after the other, run by run, and use all cores; AdaBoost has no
-threads. Each is warmed up before its first timing, so nothing is compiled while the clock runs.
-A suite that was stopped and went on has measured some models of a set later than others.
-{figures}
-Peak memory is the rise of the resident memory during the fit. A model's size is that of its pickle.
-Fits that were expected to take more than 3 minutes, or more than 10 GB, are left out except for a
-few, and their rows say so. The measurements are in `{measurements}`.
-
-The paper's sets are split 75/25 at random and scaled to [-1, 1]; pendigits-100 and usps-100 have
-100 samples per class. MNIST is used as pixels in [0, 1] and as "hog": deslanted, HOG on three
-levels, PCA to 90 % of the variance. Generated data are Gaussian clusters, three per class.
-
-"RandomBoost" is `RandomBoostClassifier`; with a number of rounds it has no early stopping. "rank
-exact" is RBoost-rank in the paper's setting, stumps on n = 20000 dimensions that are all searched
-every round. "rank part" searches some of them, drawn again every round: 3e6 / (m k), between 2 and
-400, for m rows and k classes; it may take 2 GB for them. "proj" with a number of rounds is
-RBoost-proj with n = 1000 and tol = 0; from 10 000 rows on it takes 255 bins a feature. The rounds
-of the random forest are trees. Columns
-"/ {base}" are times divided by {base}'s in the same setting.
+Every fit has a process of its own and uses all cores, after a warm-up, so that nothing is
+compiled while the clock runs. Times of small data are medians of three fits. A model that takes
+more than five minutes or 12 GB is left out there and on larger data. The measurements are in
+`{measurements}`.
 """
-REMARK = f"""
-Figures of RandomBoost with {OLD} are of an earlier state of its trees, and so are its points in
-the pictures: for its present defaults see [many classes](many-classes.md) and [which model
-when](beyond.md).
+REMARK = """
+**The figures of RandomBoost are of an earlier state of its trees.**
 """
-SINGLE = """\
-## Single figures
+QUESTIONS = {
+    "fit_s": ("How long does a fit take?", "seconds of a fit", 1.0),
+    "predict_s": ("How fast is prediction?", "seconds for 10 000 rows", 1.0),
+    "bytes": ("How large is a model?", "pickled model, MB", 1e-6),
+    "peak_bytes": ("How much memory does a fit take?", "rise of the memory, MB", 1e-6),
+}
+NOTES = {
+    "fit_s": "The time of a fit says little without the error that it leads to:",
+    "predict_s": "A single row is another matter, as most of its time is spent around the trees:",
+    "bytes": "",
+    "peak_bytes": """\
+With m rows, d features, k classes, q sketches, L lanes (8, 16, 32 or 64, the next number above
+q + 1), D directions and M members RandomBoost takes about `m (8 d + D + M (12 k + 4 q + 8 L +
+{neither}))` bytes (k at most 64): one scaled copy of the data, a byte for every direction, and
+scores, probabilities and lanes of every member. With data in single precision it is 4 d. D is
+limited so that m D is at most 256 MB, but there are at least d + 55 directions. Small fits take
+some 30 MB more, and the landmarks 16 bytes for each pair of a sample (20 000 at most) and a
+landmark.
+""",
+}
+ROOFLINE = """\
+## What bounds a fit?
 
-| | measured |
-|---|---|
-{rows}
-"""
-SCALING = """\
-## Scaling
+Most of the time of a fit on many rows is spent on histograms: for every node and every
+direction that is drawn there, the lanes of its samples are added to the bins that these are in.
+`benchmarks/roofline.py` compares that with what this machine can do: copies and sums of long
+arrays for the memory, and additions of lanes to a histogram that stays in the first cache. The
+bound is the larger one of two times, that of reading the lines with the bins of the samples
+from memory, and that of the additions.
 
-The time of a fit when one size grows and the others stay at {base}, on generated data; "rank part"
-searches {part} dimensions a round, "RandomBoost" has n directions for its trees, {base_model} has
-no n. In legends and table: the exponent, fitted on the larger half.
-
-![Time of a fit over m, n, k, d and T]({picture})
-
-| | {axes} |
-|---|{rule}|
-{rows}
+{tables}
+What is between the bound and the measured time is the collection of bins: those of a sample lie
+side by side, a line of the cache for 64 directions, and are first copied into a block with a
+row per direction, two reads and a write for each. Additions without it come close to their
+bound: two histograms at a time stay in the first cache. Lines of samples that are far apart are
+fetched ahead of time, so that their latency does not count.
 """
 
 
@@ -99,190 +91,125 @@ def row(cells: tuple[str, ...] | list[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """Return a table."""
+    return "\n".join([row(head), "|---" * len(head) + "|", *map(row, rows)]) + "\n"
+
+
 def merged(
     records: dict[str, Any], prefix: str, fields: tuple[str, ...] = FIELDS
 ) -> dict[str, Any] | None:
     """Return the medians over the runs of one model, or why it failed, or None."""
-    runs = [record for key, record in records.items() if key.startswith(prefix + "/")]
+    runs = [record for name, record in records.items() if name.startswith(prefix + "/")]
     good = [record for record in runs if "error" in record]
     if not good:
         return runs[0] if runs else None
-    old = any(record.get(STATE) != state_of_trees() for record in good)
-    found = {field: median(r[field] for r in good) for field in fields}
-    return found | {"runs": len(good), "old": old}
+    known = [field for field in fields if all(field in record for record in good)]
+    return {field: median(record[field] for record in good) for field in known}
+
+
+def _title(axis: str, size: int) -> str:
+    return f"{size:,} {axis}".replace(",", " ")
+
+
+def _points(quick: bool) -> dict[str, Shape]:
+    """Return the sizes of the data by what they are called; the usual one comes once."""
+    found: dict[Shape, str] = {}
+    for axis in AXES:
+        for shape in shapes(axis, quick):
+            found.setdefault(shape, _title(axis, getattr(shape, axis)))
+    return {title: shape for shape, title in found.items()}
+
+
+def _cell(records: dict[str, Any], shape: Shape, model: str, field: str) -> str:
+    record = records.get(key(shape, model), {})
+    return number(record[field]) if field in record else "-"
+
+
+def _field_table(records: dict[str, Any], quick: bool, field: str, what: str) -> str:
+    """Return the table of a figure of all models on all data."""
+    points = _points(quick)
+    rows = [
+        [model, *(_cell(records, shape, model, field) for shape in points.values())]
+        for model in NAMES
+    ]
+    return table([what, *points], rows)
+
+
+def expected_bytes(shape: Shape) -> float:
+    """Return the memory that a default fit of RandomBoost should take."""
+    settings = SketchSettings.choose(*shape)
+    n_directions = sum(direction_counts(settings, shape.rows, shape.features).values())
+    q = n_used(settings.n_sketches, shape.classes)
+    member = 12 * shape.classes + 4 * q + 8 * n_lanes(q) + _NEITHER
+    return shape.rows * (8 * shape.features + n_directions + settings.n_members * member)
+
+
+def _memory_table(records: dict[str, Any], quick: bool) -> str:
+    """Return the memory of RandomBoost beside what the formula says."""
+    rows = []
+    for shape in shapes("rows", quick):
+        record = records.get(key(shape, OURS), {})
+        if "peak_bytes" in record:
+            figures = record["peak_bytes"], expected_bytes(shape)
+            title = _title("rows", shape.rows)
+            rows.append([title, *(number(figure / 1e6) for figure in figures)])
+    return table(["RandomBoost", "measured, MB", "formula, MB"], rows)
+
+
+def _question(records: dict[str, Any], quick: bool, field: str, out: Path) -> str:
+    """Return the section of a question, and draw its picture."""
+    title, label, factor = QUESTIONS[field]
+    curves = {
+        axis: {
+            model: {
+                getattr(shape, axis): factor * record[field]
+                for shape in shapes(axis, quick)
+                if field in (record := records.get(key(shape, model), {}))
+            }
+            for model in NAMES
+        }
+        for axis in AXES
+    }
+    picture = out.with_suffix("") / f"{field.removesuffix('_s').replace('_', '-')}.svg"
+    draw_growth(curves, label, picture)
+    parts = [f"## {title}\n", f"![{label}]({picture.relative_to(out.parent).as_posix()})\n"]
+    if NOTES[field]:
+        parts.append(NOTES[field].format(neither=_NEITHER).rstrip() + "\n")
+    if field == "fit_s":
+        parts.append(_field_table(records, quick, "error", "test error, %"))
+        parts.append(_field_table(records, quick, "fit_s", "fit, s"))
+    elif field == "predict_s":
+        parts.append(_field_table(records, quick, "single_ms", "one row, ms"))
+    elif field == "peak_bytes":
+        parts.append(_memory_table(records, quick))
+    return "\n".join(parts)
 
 
 def _is_old(records: dict[str, Any]) -> bool:
     """Return whether a measurement of RandomBoost is of an earlier state of its trees."""
     state = state_of_trees()
-    return any(f"/{OURS}/" in key and record.get(STATE) != state for key, record in records.items())
+    ours = (record for name, record in records.items() if name.endswith(f"/{OURS}"))
+    return any(record.get(STATE) != state for record in ours)
 
 
-def _cells(found: dict[str, Any], base: dict[str, Any] | None) -> list[str]:
-    def ratio(field: str) -> str:
-        return number(found[field] / base[field]) if base else "-"
-
-    return [
-        f"{found['error']:.2f}",
-        number(found["fit_s"]) + ("*" if found["runs"] == 1 else ""),
-        ratio("fit_s"),
-        number(found["predict_s"]),
-        ratio("predict_s"),
-        number(found["single_ms"]),
-        number(found["bytes"] / 1e3),
-        number(found["peak_bytes"] / 1e6),
-    ]
-
-
-def _model_row(
-    records: dict[str, Any], plan: Plan, name: str, model: str, rounds: int | None
-) -> str:
-    label = "default" if rounds is None else str(rounds)
-    cost = plan.cost(name, model, rounds)
-    found = merged(records, table_key(name, model, rounds))
-    if found is None or "failed" in found:
-        why = "not measured"
-        if found is not None:
-            why = f"failed: {found['failed']}"
-        elif isinstance(cost, str):
-            why = f"left out: {cost}"
-        return row([model, label, why, *[""] * (len(HEAD) - 3)])
-    base = merged(records, table_key(name, BASE, rounds))
-    if base is not None and "failed" in base:
-        base = None
-    if rounds is None:
-        label = f"default ({found['rounds']:.0f})"
-    elif found["rounds"] < rounds:
-        label = f"{rounds} (ended after {found['rounds']:.0f})"
-    if model == OURS and found["old"]:
-        model += OLD
-    return row([model, label, *_cells(found, base)])
-
-
-def _set_section(records: dict[str, Any], plan: Plan, name: str) -> str:
-    shape = records[f"set/{name}"]
-    rows = [
-        _model_row(records, plan, name, model, rounds)
-        for rounds in plan.settings(name)
-        for model in PEERS
-        if plan.cost(name, model, rounds) is not None
-    ]
-    about = (
-        f"{shape['rows']} training rows, {shape['features']} features, {shape['classes']} classes."
-    )
-    rule = "|---" * len(HEAD) + "|"
-    return "\n".join([f"## {name}", "", about, "", row(HEAD), rule, *rows, ""])
-
-
-def _value(value: float | bool | str, unit: str) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    text = value if isinstance(value, str) else number(value)
-    if unit == "bytes":
-        text = f"{value:.0f}"
-    return f"{text} {unit}".strip()
-
-
-def _check_row(check: dict[str, Any], old: bool) -> str:
-    """Return what was measured."""
-    mark = OLD if old and check["what"].startswith(OURS) else ""
-    return row([check["what"], _value(check["value"], check["unit"]) + mark])
-
-
-def _single_section(records: dict[str, Any]) -> str:
-    rows = []
-    for name in QUESTIONS:
-        record = records.get(name)
-        if record is not None and "failed" in record:
-            rows.append(row([f"question {name[-1]}", f"failed: {record['failed']}"]))
-        for check in (record or {}).get("checks", []):
-            rows.append(_check_row(check, record.get(STATE) != state_of_trees()))
-    return SINGLE.format(rows="\n".join(rows)) if rows else ""
-
-
-def _scaling_section(records: dict[str, Any], out: Path) -> str:
-    found = curves(records)
-    if not found:
-        return ""
-    picture = out.with_suffix("") / "scaling.svg"
-    draw_scaling(records, picture)
-    rows = [
-        row(
-            [
-                model,
-                *(
-                    f"{exponent(*found[axis, model]):.2f}" if (axis, model) in found else "-"
-                    for axis in SIZES
-                ),
-            ]
-        )
-        for model in MODELS
-    ]
-    return SCALING.format(
-        base=", ".join(f"{axis} = {size}" for axis, size in SCALING_BASE.items()),
-        part=DIMENSIONS_A_ROUND,
-        base_model=BASE,
-        picture=picture.relative_to(out.parent).as_posix(),
-        axes=" | ".join(SIZES),
-        rule="|".join(["---"] * len(SIZES)),
-        rows="\n".join(rows),
-    )
-
-
-def _trade_off_section(records: dict[str, Any], plan: Plan, names: list[str], out: Path) -> str:
-    points: dict[str, dict[str, tuple[float, float]]] = {}
-    for name in names:
-        rounds = plan.settings(name)[0]
-        found = {model: merged(records, table_key(name, model, rounds)) for model in PEERS}
-        points[f"{name}, {rounds} rounds"] = {
-            model: (record["fit_s"], record["error"])
-            for model, record in found.items()
-            if record is not None and "failed" not in record
-        }
-    picture = out.with_suffix("") / "trade-off.svg"
-    draw_trade_off(points, picture)
-    link = picture.relative_to(out.parent).as_posix()
-    return f"## Error and time at a glance\n\n![Test error over the time of a fit]({link})\n"
-
-
-def _figures(records: dict[str, Any], plan: Plan, names: list[str]) -> str:
-    """Return the sentence on how many runs the figures stand for."""
-    found = [
-        merged(records, table_key(name, model, rounds))
-        for name in names
-        for rounds in plan.settings(name)
-        for model in PEERS
-    ]
-    runs = [record["runs"] for record in found if record and "failed" not in record]
-    several = [count for count in runs if count > 1]
-    if not several:
-        return "Figures are of one run."
-    star = "; those of one run bear a star (*)" if 1 in runs else ""
-    return (
-        f"Figures are medians of at least {min(several)} runs with different seeds, and different "
-        f"splits where the\nsplit is random{star}."
-    )
-
-
-def write_page(records: dict[str, Any], plan: Plan, out: Path) -> None:
+def write_page(records: dict[str, Any], quick: bool, out: Path) -> None:
     """Write the page and its pictures."""
-    setting = records["environment"]
-    versions = {k: v for k, v in setting.items() if k not in ("cores", "python")}
-    names = [name for name in plan.sets if f"set/{name}" in records]
+    about = dict(records["environment"])
+    cores, python = about.pop("cores"), about.pop("python")
+    usual = shapes("classes", quick)[0]
     intro = INTRO.format(
-        options=" --quick" if plan.quick else "",
         remark=REMARK if _is_old(records) else "",
-        cores=setting["cores"],
-        python=setting["python"],
-        packages=", ".join(f"{name} {number}" for name, number in versions.items()),
-        figures=_figures(records, plan, names),
-        base=BASE,
+        rows=f"{usual.rows:,}".replace(",", " "),
+        features=usual.features,
+        classes=Shape().classes,
+        cores=cores,
+        python=python,
+        packages=", ".join(f"{name} {version}" for name, version in about.items()),
         measurements=f"{out.stem}/{MEASUREMENTS}",
     )
-    sections = [intro, _single_section(records)]
-    if names:
-        sections.append(_trade_off_section(records, plan, names, out))
-    sections += [_set_section(records, plan, name) for name in names]
-    sections.append(_scaling_section(records, out))
+    sections = [intro, *(_question(records, quick, field, out) for field in QUESTIONS)]
+    if "additions" in str(records.get("roofline")):
+        sections.append(ROOFLINE.format(tables=tables(records["roofline"])))
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text("\n".join(section for section in sections if section))
+    out.write_text("\n".join(sections))

@@ -1,157 +1,68 @@
-"""Speed, size and error of our classifiers beside others', and the page that shows them.
+"""Time, size and memory of default models as data grows, and the page that shows them.
 
-What is measured is kept at once: a run that was stopped goes on where it was. Names for --only are
-the data sets, asked-a to asked-i, scaling, and the groups "sets" and "asked". Beside the page lie
-the measurements it is made of, measurements.json, from which a run can go on too.
+Every fit has a process of its own, which is ended where it takes too much time or memory; a model
+that exceeded a limit is not tried on larger data. What is measured is kept at once: a run that was
+stopped goes on where it was. Models of libraries that are not installed are left out.
 
-    RANDOMBOOST_DATA=folder python benchmarks/performance.py --quick
-    RANDOMBOOST_DATA=folder python benchmarks/performance.py --only vowel asked-c scaling
-    RANDOMBOOST_DATA=folder python benchmarks/performance.py --fresh --only vowel \
-        --models RandomBoost --results docs/performance/measurements.json
+    python benchmarks/performance.py
+    python benchmarks/performance.py --only rows --models RandomBoost LightGBM --fresh
     python benchmarks/performance.py --page-only
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-import scaling
-from asked import QUESTIONS, answer
-from costs import OVERHEAD, Plan
-from measure import Results, environment, measure_warm, state_of_trees
-from page import MEASUREMENTS, STATE, write_page
-from peers import PEERS, table_key
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from sets import SETS, Split
+import roofline
+from alone import Limits, run_alone
+from beyond_models import MODELS
+from growing import AXES, NAMES, Shape, key, measure_shape, shapes
+from jobs import MEASUREMENTS, ROOT, Job, forget, run_jobs
+from measure import Results, environment
+from page import write_page
 
-ROOT = Path(__file__).resolve().parent.parent
-
-
-@dataclass(frozen=True)
-class Job:
-    """One measurement to be made.
-
-    Parameters
-    ----------
-    key : str
-        Its name in the results.
-    cost : float
-        Seconds on two cores, roughly.
-    make : callable
-        Makes it.
-    needed : callable
-        Says, when its turn comes, whether it is still wanted.
-    parts : str or None
-        How the names of the measurements begin that it makes on the way.
-    """
-
-    key: str
-    cost: float
-    make: Callable[[], Any]
-    needed: Callable[[], bool] = lambda: True
-    parts: str | None = None
+_ROOFLINE_COST = 40.0
+_LIMITS = Limits(300.0, 12.0)
 
 
-@lru_cache(maxsize=1)
-def load(name: str, run: int) -> Split:
-    """Return a data set, the last one from memory."""
-    return SETS[name](run)
+def _needed(results: Results, smaller: list[Shape], model: str) -> bool:
+    """Return whether a model is worth trying after smaller data."""
+    records = (results.records.get(key(shape, model), {}) for shape in smaller)
+    return not any("exceeded" in record for record in records)
 
 
-def _shape(name: str) -> dict[str, int]:
-    data = load(name, 0)
-    return {"rows": len(data.y), "features": data.X.shape[1], "classes": data.n_classes}
-
-
-def _table_entry(name: str, model: str, rounds: int | None, run: int) -> dict[str, Any]:
-    data = load(name, run)
-    return measure_warm(PEERS[model].model(rounds, data, run), data)
-
-
-def _went_well(results: Results, first: str) -> bool:
-    """Return whether the first run, which comes before the others, did not fail."""
-    return "failed" not in results.records[first]
-
-
-def set_jobs(results: Results, plan: Plan, name: str, models: list[str]) -> Iterator[Job]:
-    """Yield the measurements on one set: run by run, the models taking turns."""
-    yield Job(f"set/{name}", 0.0, partial(_shape, name))
-    for run in range(plan.runs):
+def fit_jobs(
+    results: Results, axis: str, models: list[str], limits: Limits, quick: bool
+) -> Iterator[Job]:
+    """Yield the fits along an axis: size by size, the models one after the other."""
+    along = shapes(axis, quick)
+    for place, shape in enumerate(along):
         for model in models:
-            for rounds in plan.settings(name):
-                cost = plan.cost(name, model, rounds)
-                if not isinstance(cost, int | float):
-                    continue
-                start = table_key(name, model, rounds)
-                yield Job(
-                    f"{start}/{run}",
-                    OVERHEAD * cost,
-                    partial(_table_entry, name, model, rounds, run),
-                    partial(_went_well, results, f"{start}/0") if run else lambda: True,
-                )
+            yield Job(
+                key(shape, model),
+                shape.cost * MODELS[model].times,
+                partial(run_alone, partial(measure_shape, shape, model), limits),
+                partial(_needed, results, along[:place], model),
+            )
 
 
-def scaling_jobs() -> Iterator[Job]:
-    """Yield the fits of the scaling picture."""
-    n_fits = sum(len(sizes) * len(scaling.models(axis)) for axis, sizes in scaling.SIZES.items())
-    for axis, sizes in scaling.SIZES.items():
-        for size in sizes:
-            for model in scaling.models(axis):
-                make = partial(scaling.fit_time, model, axis, size)
-                yield Job(scaling.key(model, axis, size), scaling.COST / n_fits, make)
-
-
-def chosen_jobs(results: Results, plan: Plan, only: list[str], models: list[str]) -> list[Job]:
+def chosen_jobs(results: Results, chosen: argparse.Namespace) -> list[Job]:
     """Return the chosen measurements."""
-    jobs: list[Job] = []
-    for name in SETS:
-        if name in only or ("sets" in only and name in plan.sets):
-            jobs += set_jobs(results, plan, name, models)
-    for name, question in QUESTIONS.items():
-        if name in only or "asked" in only:
-            make = partial(answer, results, name)
-            jobs.append(Job(name, question.cost, make, parts=f"asked/{name[-1]}"))
-    if "scaling" in only:
-        jobs += scaling_jobs()
-    unique = {job.key: job for job in reversed(jobs)}  # settings that are the same have one name
+    models = [name for name in chosen.models if MODELS[name].installed]
+    limits = Limits(chosen.limit_seconds, chosen.limit_gb)
+    jobs = [
+        job
+        for axis in AXES
+        if axis in chosen.only
+        for job in fit_jobs(results, axis, models, limits, chosen.quick)
+    ]
+    if "roofline" in chosen.only:
+        jobs.append(Job("roofline", _ROOFLINE_COST, roofline.measure))
+    unique = {job.key: job for job in reversed(jobs)}  # axes share the usual size
     return list(reversed(unique.values()))
-
-
-def forget(results: Results, jobs: list[Job]) -> None:
-    """Forget what the measurements gave earlier, and what they made on the way."""
-    keys = {job.key for job in jobs}
-    parts = tuple(job.parts for job in jobs if job.parts)
-    for key in [key for key in results.records if key in keys or key.startswith(parts)]:
-        del results.records[key]
-
-
-def _with_state(make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Return a measurement with the state of the trees that it is of."""
-    return {**make(), STATE: state_of_trees()}
-
-
-def run_jobs(results: Results, jobs: list[Job]) -> None:
-    """Make the measurements, showing which and how many are left."""
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, TimeRemainingColumn()) as progress:
-        task = progress.add_task("", total=sum(job.cost for job in jobs))
-        for number, job in enumerate(jobs, start=1):
-            progress.update(task, description=f"{number}/{len(jobs)} {job.key}")
-            if not progress.console.is_terminal:  # a log shows no bar
-                progress.console.print(f"{number}/{len(jobs)} {job.key}", markup=False)
-            if job.needed():
-                results.attempt(job.key, partial(_with_state, job.make))
-                failed = results.records[job.key].get("failed")
-                if failed:
-                    progress.console.print(
-                        f"{job.key}: {failed}: {results.records[job.key]['message']}", markup=False
-                    )
-            progress.advance(task, job.cost)
 
 
 def options() -> argparse.Namespace:
@@ -159,40 +70,35 @@ def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    names = [*SETS, *QUESTIONS, "scaling", "sets", "asked"]
-    parser.add_argument("--quick", action="store_true", help="three sets, few rounds, one run")
-    parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help="parts to measure")
-    parser.add_argument("--models", nargs="+", choices=PEERS, default=list(PEERS), metavar="MODEL")
-    parser.add_argument("--runs", type=int, help="runs of every fit (3, quick: 1)")
-    parser.add_argument("--out", type=Path, help="the page")
-    parser.add_argument("--results", type=Path, help="file that keeps the measurements")
-    parser.add_argument(
-        "--fresh",
-        action="store_true",
-        help="forget earlier measurements of the chosen parts and models",
-    )
-    parser.add_argument("--page-only", action="store_true", help="measure nothing")
+    parts = [*AXES, "roofline"]
+    add = parser.add_argument
+    add("--quick", action="store_true", help="tiny data")
+    add("--only", nargs="+", choices=parts, default=parts, metavar="PART", help=", ".join(parts))
+    add("--models", nargs="+", choices=NAMES, default=list(NAMES), metavar="MODEL")
+    add("--limit-seconds", type=float, default=_LIMITS.seconds, help="of a fit")
+    add("--limit-gb", type=float, default=_LIMITS.gigabytes, help="of a process")
+    add("--out", type=Path, help="the page")
+    add("--results", type=Path, help="file that keeps the measurements")
+    add("--fresh", action="store_true", help="forget earlier measurements of what is chosen")
+    add("--page-only", action="store_true", help="measure nothing")
     return parser.parse_args()
 
 
 def main() -> None:
     chosen = options()
-    plan = Plan(chosen.quick, chosen.runs or (1 if chosen.quick else 3))
-    kind = "performance-quick" if plan.quick else "performance"
-    results = Results(chosen.results or ROOT / "output" / f"{kind}.json")
+    folder = ROOT / ("output" if chosen.quick else "docs")
+    out = chosen.out or folder / ("performance-quick.md" if chosen.quick else "performance.md")
+    results = Results(chosen.results or out.with_suffix("") / MEASUREMENTS)
     if not chosen.page_only:
-        only = chosen.only or (["sets"] if plan.quick else ["sets", "asked", "scaling"])
-        jobs = chosen_jobs(results, plan, only, chosen.models)
+        jobs = chosen_jobs(results, chosen)
         if chosen.fresh:
             forget(results, jobs)
         jobs = [job for job in jobs if not results.done(job.key)]
         minutes = sum(job.cost for job in jobs) / 60
-        print(f"{len(jobs)} measurements, about {minutes:.1f} minutes on two cores")
+        print(f"{len(jobs)} measurements, about {minutes:.0f} minutes on two cores")
         results.put("environment", environment())
         run_jobs(results, jobs)
-    out = chosen.out or ROOT / ("output" if plan.quick else "docs") / f"{kind}.md"
-    write_page(results.records, plan, out)
-    results.write(out.with_suffix("") / MEASUREMENTS)
+    write_page(results.records, chosen.quick, out)
     print(f"page: {out.name}")
 
 

@@ -7,13 +7,10 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-from scaling import MEANING, MODELS, SIZES, curves, exponent
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.ticker import FixedLocator, Locator, LogLocator, NullLocator
-
-from randomboost.plots import TradeOffDisplay
 
 _PANELS_A_ROW = 2  # phones show no more
 _WIDTH = 6.4
@@ -52,36 +49,26 @@ def _panels(count: int, height: float, **options: Any) -> tuple[Any, list[Any]]:
     return figure, list(panels.flat[:count])
 
 
-def draw_scaling(records: dict[str, Any], path: Path) -> None:
-    """Draw the time of a fit over each size, log-log, with the exponents."""
-    found = curves(records)
-    figure, panels = _panels(len(SIZES), 3.4, sharey=True)
-    for panel, axis in zip(panels, SIZES, strict=False):
-        for model in MODELS:
-            if (axis, model) in found:
-                sizes, times = found[axis, model]
-                panel.loglog(sizes, times, "o-", label=f"{model}: {exponent(sizes, times):.2f}")
-        _plain_ticks(panel.xaxis, FixedLocator(SIZES[axis]))
-        _plain_ticks(panel.yaxis, LogLocator(subs=(1, 3)))
-        panel.set_xlabel(MEANING[axis])
-        panel.legend(fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1.0))
-        panel.grid(alpha=0.3)
-    for panel in panels[::_PANELS_A_ROW]:
-        panel.set_ylabel("fit, seconds")
-    _save(figure, path)
+def draw_growth(curves: dict[str, dict[str, dict[int, float]]], label: str, path: Path) -> None:
+    """Draw a figure of every model over each size, log-log; the first model is prominent.
 
-
-def draw_trade_off(points: dict[str, dict[str, tuple[float, float]]], path: Path) -> None:
-    """Draw test error over fit time, a panel a data set; points are (seconds, error %)."""
-    figure, panels = _panels(len(points), 2.6)
-    names = list(dict.fromkeys(name for found in points.values() for name in found))
+    Curves are figures by axis, model and size.
+    """
+    figure, panels = _panels(len(curves) + 1, 2.8)
     marks: dict[str, Any] = {}
-    for panel, (title, found) in zip(panels, points.items(), strict=False):
-        costs, errors = np.array([found.get(name, (np.nan, np.nan)) for name in names]).T
-        TradeOffDisplay(costs, errors / 100, names).plot(panel, legend=False)
-        panel.set(title=title, ylabel="test error")
-        marks |= {line.get_label(): line for line in panel.lines}
-    figure.legend(marks.values(), marks, loc="outside lower center", ncols=3)
+    for panel, (axis, models) in zip(panels, curves.items(), strict=False):
+        for place, (model, curve) in enumerate(models.items()):
+            style = {"linewidth": 3, "zorder": 3} if place == 0 else {"linewidth": 1.5}
+            line = panel.loglog(list(curve), list(curve.values()), "o-", markersize=4, **style)[0]
+            if curve:
+                marks[model] = line
+        sizes = sorted({size for curve in models.values() for size in curve})
+        _plain_ticks(panel.xaxis, FixedLocator(sizes))
+        _plain_ticks(panel.yaxis, LogLocator())
+        panel.set(xlabel=axis, ylabel=label)
+        panel.grid(alpha=0.3)
+    panels[-1].set_axis_off()
+    panels[-1].legend(marks.values(), marks, loc="center")
     _save(figure, path)
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
-from data import load, split
-from digits_features import digits, features
+from data import load
 from numpy.typing import NDArray
 from sklearn.datasets import make_classification
 from sklearn.model_selection import train_test_split
@@ -129,26 +126,3 @@ def complete(name: str, run: int) -> Split:
     """Return all of one of the paper's sets, split 75/25 with the same classes in both parts."""
     X, y = load(name)
     return encoded(*train_test_split(X, y, test_size=0.25, stratify=y, random_state=run))
-
-
-def _paper(name: str, run: int) -> Split:
-    return encoded(*split(name, run))
-
-
-def _digits(load: Callable[[int], tuple[NDArray, ...]], n_train: int, run: int) -> Split:
-    return encoded(*load(n_train))
-
-
-SETS: dict[str, Callable[[int], Split]] = {  # each takes the number of the run
-    "pendigits-100": partial(_paper, "pendigits"),
-    "vowel": partial(_paper, "vowel"),
-    "usps-100": partial(_paper, "usps"),
-    "satimage": partial(_paper, "satimage"),
-    "mnist-10k-hog": partial(_digits, features, 10_000),
-    "mnist-10k-pixels": partial(_digits, digits, 10_000),
-    "mnist-60k-hog": partial(_digits, features, 60_000),
-    "mnist-60k-pixels": partial(_digits, digits, 60_000),
-    "generated-10": partial(generated, 10),
-    "generated-100": partial(generated, 100),
-    "generated-1000": partial(generated, 1000),
-}

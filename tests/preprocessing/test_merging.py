@@ -147,3 +147,12 @@ def test_units_are_fine_and_sums_do_not_overflow():
     for n in (1, 1000, 10**9):
         unit = finest_unit(3.0, n)
         assert 2**59 < n * (as_whole(np.array([3.0]), unit)[0].item()) < 2**62
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_rows_are_left_out(kind, monkeypatch):
+    monkeypatch.setattr(merging, "_TOGETHER", 7)
+    rng = np.random.default_rng(0)
+    X, rows = rng.normal(size=(50, 3)), rng.random(50) < 0.3
+    found = merging.without(kind(X.copy()), rows)
+    assert_array_equal(found.toarray() if kind is sp.csr_array else found, X[~rows])

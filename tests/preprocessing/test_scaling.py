@@ -145,3 +145,13 @@ def test_input_is_not_changed_and_zeros_stay_zeros(kind):
     if kind != "dense":
         assert found.format == "csr"
         np.testing.assert_array_equal(found.toarray() == 0, X == 0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_data_may_be_overwritten(dtype):
+    X = np.random.default_rng(0).normal(3.0, 5.0, size=(90_000, 2)).astype(dtype)
+    scaling = StandardScaling.learn(X, np.ones(len(X)))
+    expected = scaling.apply(X)
+    found = scaling.apply(X, overwrite=True)
+    assert found is X
+    np.testing.assert_array_equal(found, expected)

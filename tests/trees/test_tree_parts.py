@@ -89,6 +89,16 @@ def test_a_bin_is_the_number_of_edges_below(values, max_bins):
         assert len(np.unique(bins)) == len(distinct) + missing.any()
 
 
+@pytest.mark.parametrize("far", [1.0, 1e6, 1.7e308, np.inf])
+def test_bins_where_edges_are_close_together_or_far_apart(far):
+    rng = np.random.default_rng(0)
+    edges = np.sort(np.concatenate([[-far], 1e-9 * rng.standard_normal(60), [far]]))
+    values = np.concatenate([edges, 1e-9 * rng.standard_normal(300), [np.nan, -np.inf, np.inf]])
+    bins = np.empty(len(values), dtype=np.uint8)
+    bin_values(values[None], edges[None], bins[None])
+    assert_array_equal(bins, (values[:, None] > edges).sum(axis=1))
+
+
 @pytest.mark.parametrize("max_bins", [16, 64, 256])
 def test_bins_are_about_equal(max_bins):
     values = np.random.default_rng(0).standard_normal(100_000) ** 3

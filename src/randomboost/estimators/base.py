@@ -27,7 +27,7 @@ from ..losses import Loss, get_loss
 from ..preprocessing.encoding import FROM_DTYPE, Reading, TableEncoding, read_training
 from ..preprocessing.inputs import InputPreparation, encoded_samples
 from ..preprocessing.labels import class_factors, distinct_labels
-from ..preprocessing.merging import merge_samples, sample_keys
+from ..preprocessing.merging import merge_samples, sample_keys, without
 from ..preprocessing.row_choice import hold_out
 from ..preprocessing.scaling import StandardScaling, on_another_scale
 from ..runtime.parallel import OneBlasThread, ThreadTeam, resolve_threads
@@ -211,13 +211,15 @@ class BaseBoostingClassifier(FittedClassifier):
         factors = class_factors(self.class_weight, self.classes_, labels, sample_weight)
         used = np.flatnonzero(sample_weight * factors[labels] > 0)
         parts = labels[used], sample_weight[used]
-        encoding, samples = encoded_samples(X[used], *parts, reading)
+        chosen = X if len(used) == len(labels) else X[used]  # a copy would take memory
+        encoding, samples = encoded_samples(chosen, *parts, reading)
         if start is not None and encoding != start.inputs.encoding:
             _need_same_columns(encoding, start.inputs.encoding)
             encoding = start.inputs.encoding  # categories keep their numbers
             X = start.inputs.encoded(start.inputs.read(given))
             samples = merge_samples(X[used], *parts)
         X, labels, sample_weight, hashes = samples
+        del samples, chosen
         factors = class_factors(self.class_weight, self.classes_, labels, sample_weight)
         keys = sample_keys(hashes, labels)
         inputs = InputPreparation(encoding, None, np.dtype(np.float64))
@@ -228,7 +230,7 @@ class BaseBoostingClassifier(FittedClassifier):
             held = self._hold_out(keys, labels, seed)
             X_val, y_val, val_weight = X[held], labels[held], sample_weight[held]
             labels, sample_weight, keys = labels[~held], sample_weight[~held], keys[~held]
-            X = X[~held]
+            X = without(X, held)
         elif X_val is not None and on_another_scale(X, X_val):
             warnings.warn(
                 "X_val is on another scale than X: means or spreads of its columns differ greatly. "
@@ -247,7 +249,7 @@ class BaseBoostingClassifier(FittedClassifier):
         else:
             inputs = start.inputs
         data = TrainingData(
-            inputs.scaled(X),
+            inputs.scaled(X, overwrite=True),
             labels,
             len(self.classes_),
             sample_weight * factors[labels],

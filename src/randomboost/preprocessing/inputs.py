@@ -55,12 +55,12 @@ class InputPreparation:
         n_rows = max(1, _DENSE_VALUES // max(X.shape[1], 1))
         return [X[first : first + n_rows] for first in range(0, X.shape[0], n_rows)]
 
-    def scaled(self, X: Any) -> Any:
-        """Return encoded features as the ensemble wants them."""
+    def scaled(self, X: Any, overwrite: bool = False) -> Any:
+        """Return encoded features as the ensemble wants them; those given may be overwritten."""
         X = X.astype(self.dtype, copy=False)
         if sp.issparse(X):
             X = X.sorted_indices()  # sums run in the order of the features
-        return X if self.scaling is None else self.scaling.apply(X)
+        return X if self.scaling is None else self.scaling.apply(X, overwrite)
 
     def sources(self, n_features: int) -> NDArray[np.int64]:
         """Return the input column of every feature of the ensemble.

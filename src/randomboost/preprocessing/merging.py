@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..runtime.compiling import kernel
 from ..runtime.random_stream import scrambled
 
+_TOGETHER = 1 << 14  # rows that are moved at a time
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MISSING = np.uint64(0x7FF8000000000000)  # bits that stand for every missing value
 
@@ -177,6 +178,30 @@ def canonical_order(
         same[0] = True
         begins[places] = same
     return order, begins
+
+
+def without(X: Any, rows: NDArray[np.bool_]) -> Any:
+    """Return data without some rows; a dense array is overwritten, which saves memory.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+        Data.
+    rows : ndarray of bool of shape (n_samples,)
+        The rows to leave out.
+
+    Returns
+    -------
+    ndarray or CSR matrix
+        The other rows.
+    """
+    if sp.issparse(X):
+        return X[~rows]
+    kept = np.flatnonzero(~rows)
+    for first in range(0, len(kept), _TOGETHER):
+        some = kept[first : first + _TOGETHER]
+        X[first : first + len(some)] = X[some]
+    return X[: len(kept)]
 
 
 def merge_samples(

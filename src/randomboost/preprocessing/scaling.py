@@ -20,6 +20,7 @@ from ..runtime.exact_sums import finest_unit
 _FEWEST = 10  # samples whose means and standard deviations are compared
 _FAR, _WIDE = 5.0, 20.0  # standard deviations apart, factor between them
 _MANY = 0.25  # share of the features
+_TOGETHER = 1 << 16  # values that are scaled at a time
 
 
 def _divided(X: Any, divisors: NDArray) -> Any:
@@ -222,13 +223,15 @@ class StandardScaling:
         """Whether zeros stay zeros: whether it was learned from sparse data."""
         return not self.center.any()
 
-    def apply(self, X: Any) -> Any:
-        """Scale data into a new array (or CSR matrix) of the same dtype.
+    def apply(self, X: Any, overwrite: bool = False) -> Any:
+        """Scale data into an array (or CSR matrix) of the same dtype.
 
         Parameters
         ----------
         X : ndarray or CSR matrix of shape (n_samples, n_features)
             Data.
+        overwrite : bool
+            Whether dense data may be overwritten, which saves the memory of another array.
 
         Returns
         -------
@@ -239,10 +242,15 @@ class StandardScaling:
             X = X.toarray()  # learned from dense data: centring fills the zeros
         if sp.issparse(X):
             return _divided(_divided(X, self.peak), self.spread).astype(X.dtype)
-        scaled = X / self.peak
-        scaled -= self.center
-        scaled /= self.spread
-        return scaled.astype(X.dtype, copy=False)
+        out = X if overwrite else np.empty_like(X)
+        together = max(1, _TOGETHER // max(X.shape[1], 1))
+        for first in range(0, X.shape[0], together):
+            rows = slice(first, first + together)
+            scaled = X[rows] / self.peak
+            scaled -= self.center
+            scaled /= self.spread
+            out[rows] = scaled
+        return out
 
 
 def on_another_scale(X: Any, other: Any) -> bool:

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..runtime.compiling import kernel
+from ..runtime.compiling import ZERO, kernel
 
 _SAMPLE = 2048  # values that determine the edges
 _SPARE = 4  # times as many samples are looked at, since values may be missing
-_TOGETHER = 256  # values that are binned side by side
+_CELLS = 4  # cells per edge, which tell the edges that are close to a value
 
 
 @kernel
@@ -118,30 +118,66 @@ def find_edges(values: NDArray, max_bins: int, missing: NDArray[np.bool_]) -> ND
 
 
 @kernel
-def _halve(values: NDArray, edges: NDArray, step: Any, places: NDArray) -> None:
-    """One step of a binary search for all values, without branches."""
-    for i in range(len(values)):
-        place = places[i]
-        above = values[i] > edges[place + step - np.uint32(1)]
-        places[i] = place + (step if above else np.uint32(0))
+def _cell(value: Any, low: float, scale: float, n_cells: int) -> int:
+    """Return the cell of a value among cells of equal width; a larger value has no lower one."""
+    place = (np.float64(value) - low) * scale
+    if place < n_cells:
+        return np.int64(place) if place > 0.0 else ZERO
+    return np.int64(n_cells)
+
+
+@kernel
+def _fill_cells(edges: NDArray, first: int, last: int, cells: NDArray) -> tuple[float, float]:
+    """Fill in how many edges are in lower cells; return the lowest value and cells per unit.
+
+    The edges between ``first`` and ``last`` are finite. Where they are too close together or too
+    far apart to tell cells, all of them are in the first one.
+    """
+    n_cells = len(cells) - 2
+    low = width = 0.0
+    if last > first:
+        low = np.float64(edges[first])
+        width = np.float64(edges[last - 1]) - low
+    scale = n_cells / width if width > 0.0 else 0.0
+    scale = scale if scale < np.inf else 0.0
+    e = first
+    for cell in range(len(cells)):
+        while e < last and _cell(edges[e], low, scale, n_cells) < cell:
+            e += 1
+        cells[cell] = e
+    return low, scale
 
 
 @kernel
 def _bin_rows(values: NDArray, edges: NDArray, bins: NDArray) -> None:
-    """Bin of every value: the number of its row's edges below it. A row has 2**n - 1 edges."""
-    places = np.empty(_TOGETHER, np.uint32)
+    """Bin of every value: the number of its row's edges below it.
+
+    A value is compared with the edges in its cell only, mostly none or one.
+    """
+    n_edges = edges.shape[1]
+    n_cells = _CELLS * n_edges
+    cells = np.empty(n_cells + 2, np.uint8)
     for v in range(len(values)):
-        for begin in range(0, values.shape[1], _TOGETHER):
-            block = values[v, begin : begin + _TOGETHER]
-            found = places[: len(block)]
-            for i in range(len(found)):
-                found[i] = 0
-            step = np.uint32(edges.shape[1] // 2 + 1)
-            while step > 0:
-                _halve(block, edges[v], step, found)
-                step >>= np.uint32(1)
-            for i in range(len(block)):
-                bins[v, begin + i] = found[i]
+        row = edges[v]
+        first, last = ZERO, ZERO + n_edges
+        while first < last and row[first] == -np.inf:
+            first += 1
+        while first < last and row[last - 1] == np.inf:
+            last -= 1
+        low, scale = _fill_cells(row, first, last, cells)
+        for i in range(values.shape[1]):
+            value = values[v, i]
+            below = ZERO
+            if value > -np.inf:  # neither missing nor below every edge
+                cell = _cell(value, low, scale, n_cells)
+                below, above = np.int64(cells[cell]), np.int64(cells[cell + 1])
+                while below < above:
+                    middle = (below + above) >> 1
+                    if value > row[middle]:
+                        below = middle + 1
+                    else:
+                        above = middle
+            bins[v, i] = below
 
 
 def bin_values(values: NDArray, edges: NDArray, bins: NDArray[np.uint8]) -> None:
@@ -156,8 +192,4 @@ def bin_values(values: NDArray, edges: NDArray, bins: NDArray[np.uint8]) -> None
     bins : ndarray of uint8 of shape (n_directions, n_samples)
         The bins, filled in.
     """
-    n_directions, n_edges = edges.shape
-    shape = n_directions, (1 << n_edges.bit_length()) - 1
-    padded = np.full(shape, np.inf, dtype=values.dtype)
-    padded[:, :n_edges] = edges
-    _bin_rows(values, padded, bins)
+    _bin_rows(values, edges.astype(values.dtype), bins)

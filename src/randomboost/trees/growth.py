@@ -19,14 +19,15 @@ from ..runtime.compiling import ZERO, kernel
 from ..runtime.ordering import kth_largest
 from ..runtime.parallel import ThreadTeam
 from ..runtime.random_stream import scrambled
-from .lanes import CURVATURE, add_lanes, copy_lanes, lane_kind, square_sum, subtract_lanes
-from .splitting import TOGETHER, Room, bins_used, draw_directions, make_room, search_cuts
+from .lanes import CURVATURE, add_lanes, copy_lanes, expect, lane_kind, square_sum, subtract_lanes
+from .splitting import Room, bins_used, draw_directions, make_room, search_cuts
 
 COLUMN, CUT, CHILD, BEGIN, MIDDLE, END, DEPTH = 0, 1, 2, 3, 4, 5, 6
 _PLACES = 7  # columns of a table of nodes
 NONE = -1
+_AHEAD = 24  # samples that the cache fetches before they are moved
 _ALONE = 150_000  # samples times drawn directions below which one thread grows the tree
-PIECE = TOGETHER  # directions of a node that are one piece of work
+PIECE = 8  # directions of a node that are one piece of work
 _SPLIT_COST = 400  # what a search costs beside its samples, in samples times directions
 _LEFT_SALT, _RIGHT_SALT = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03)
 
@@ -65,11 +66,11 @@ def _part_node(bins: NDArray, rows: NDArray, words: NDArray, node: NDArray, kind
     """Move the samples of a node to its children, into the other half of the memory."""
     side = node[DEPTH] & 1
     cut = np.uint8(node[CUT])
-    column = np.uint64(node[COLUMN])
-    low, high = node[BEGIN], node[MIDDLE]
+    column, low, high = np.uint64(node[COLUMN]), node[BEGIN], node[MIDDLE]
     source, target = rows[side], rows[1 - side]
     before, after = words[side], words[1 - side]
     for p in range(node[BEGIN], node[END]):
+        expect(bins, np.int64(source[min(p + _AHEAD, len(source) - 1)]), node[COLUMN])
         row = source[p]
         right = np.int64(bins[np.uint64(row), column] > cut)
         to = high if right else low

@@ -123,6 +123,28 @@ def _rows_operation(name: str) -> Instructions:
     return Instructions(define, (name,))
 
 
+def _define_expect(typing: Any, array: Any, row: Any, column: Any) -> Any:
+    """Let the cache fetch an entry of an array of two dimensions that is read soon."""
+    from llvmlite import ir
+    from numba.core import types
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        view = context.make_array(signature.args[0])(context, builder, arguments[0])
+        strides = (builder.extract_value(view.strides, axis) for axis in range(2))
+        steps = [builder.mul(*pair) for pair in zip(strides, arguments[1:], strict=True)]
+        byte = ir.IntType(8).as_pointer()
+        place = builder.gep(builder.bitcast(view.data, byte), [builder.add(*steps)])
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        name = "llvm.prefetch.p0i8"
+        fetch = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
+        builder.call(fetch, [place, *(ir.Constant(number, value) for value in (0, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, types.intp), generate
+
+
+expect = Instructions(_define_expect)
 add_lanes, subtract_lanes, copy_lanes = map(_rows_operation, ("add", "sub", "copy"))
 
 

@@ -23,6 +23,7 @@ from .growth import (
     END,
     MIDDLE,
     NONE,
+    PIECE,
     SketchedTree,
     SketchRules,
     as_tree,
@@ -36,7 +37,6 @@ from .growth import (
 from .lanes import empty_lanes, lane_kind
 from .splitting import (
     BLOCK,
-    TOGETHER,
     Room,
     draw_directions,
     fill_all,
@@ -112,9 +112,9 @@ def _fill_histograms(
     kind: int,
 ) -> None:  # fmt: skip
     """Fill in the histograms of a range of pieces (node, directions), row after row."""
-    pieces = (n_drawn + TOGETHER - 1) // TOGETHER
+    pieces = (n_drawn + PIECE - 1) // PIECE
     drawn = np.empty(n_drawn, np.int64)
-    local = np.empty((TOGETHER, BLOCK), np.uint8)
+    local = np.empty((PIECE, BLOCK), np.uint8)
     before = NONE
     for piece in range(first, last):
         e = piece // pieces
@@ -123,8 +123,8 @@ def _fill_histograms(
             draw_directions(keys[node], directions, n_drawn, drawn)
             before = e
         side = nodes[node, DEPTH] & 1
-        begin = (piece % pieces) * TOGETHER
-        end = min(begin + TOGETHER, n_drawn)
+        begin = (piece % pieces) * PIECE
+        end = min(begin + PIECE, n_drawn)
         row = (e * n_drawn + begin) * n_bins
         histograms[row : row + (end - begin) * n_bins] = 0
         fill_all(
@@ -214,7 +214,7 @@ class PlacedTree:
                 histograms.reshape(-1, width), first, last, self._kind,
             )  # fmt: skip
 
-        self._team.run(fill, len(wave.searched) * -(-self._n_drawn // TOGETHER))
+        self._team.run(fill, len(wave.searched) * -(-self._n_drawn // PIECE))
         first = before if n else 0
         self._kept = wave.searched, histograms
         totals = self._totals[first : self._n_nodes].copy()

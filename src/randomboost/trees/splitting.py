@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 
 from ..runtime.compiling import kernel
 from ..runtime.random_stream import scrambled
-from .lanes import COUNT, add_lanes, cut_gain, empty_lanes, lane_kind, scan_cuts
+from .lanes import COUNT, add_lanes, cut_gain, empty_lanes, expect, lane_kind, scan_cuts
 
-TOGETHER = 8  # directions whose histograms are filled together
-BLOCK = 256  # samples whose bins are gathered together
+TOGETHER = 32  # directions whose histograms are filled together
+BLOCK = 1024  # samples whose bins are gathered together
+_GAP = 72  # bytes between the directions of a block, which else share the places of a cache
+_AHEAD = 12  # samples between the one that is read and the one that the cache fetches
+_LINE = 64  # bytes of a line of the cache
 _CutRoom = tuple[NDArray, NDArray]
 # what a search works with, see `make_room`
 Room = tuple[NDArray, NDArray, NDArray, NDArray, _CutRoom, np.signedinteger, NDArray]
@@ -31,7 +34,12 @@ def _gather(
     bins: NDArray, columns: NDArray, rows: NDArray, begin: int, end: int, local: NDArray
 ) -> None:
     """Copy the bins of some samples along some directions, (direction, sample)."""
+    n = len(columns)
+    first, last = columns[0], columns[n - 1]
     for p in range(np.uint64(begin), np.uint64(end)):
+        later = np.int64(rows[min(p + np.uint64(_AHEAD), np.uint64(end - 1))])
+        for column in range(first, last + _LINE, _LINE):
+            expect(bins, later, min(column, last))
         of_row = bins[np.uint64(rows[p])]
         for j in range(len(columns)):
             local[j, p - np.uint64(begin)] = of_row[np.uint64(columns[j])]
@@ -49,6 +57,19 @@ def _fill_two(
 
 
 @kernel
+def _fill_pair(
+    local: NDArray, j: int, histograms: NDArray, row: int, n_bins: int, words: NDArray, begin: int,
+    end: int, kind: int,
+) -> None:  # fmt: skip
+    """Add samples to the histograms of direction j and the next, if any, which begin at a row."""
+    if j + 1 < len(local):
+        _fill_two(local[j], local[j + 1], histograms, row, row + n_bins, words, begin, end, kind)
+    else:
+        for p in range(begin, end):
+            add_lanes(histograms, row + np.int64(local[j, p - begin]), words, p, kind)
+
+
+@kernel
 def fill_all(
     bins: NDArray, columns: NDArray, rows: NDArray, words: NDArray, begin: int, end: int,
     local: NDArray, histograms: NDArray, row: int, n_bins: int, kind: int,
@@ -58,13 +79,8 @@ def fill_all(
     for first in range(begin, end, BLOCK):
         last = min(first + BLOCK, end)
         _gather(bins, columns, rows, first, last, local)
-        for j in range(0, n - 1, 2):
-            at = row + j * n_bins
-            _fill_two(local[j], local[j + 1], histograms, at, at + n_bins, words, first, last, kind)
-        if n & 1:
-            at = row + (n - 1) * n_bins
-            for p in range(first, last):
-                add_lanes(histograms, at + np.int64(local[n - 1, p - first]), words, p, kind)
+        for j in range(0, n, 2):
+            _fill_pair(local[:n], j, histograms, row + j * n_bins, n_bins, words, first, last, kind)
 
 
 @kernel
@@ -134,21 +150,42 @@ def search_cuts(
     """Find the best cut of a node along some directions; ``result``: gain, direction, cut, left."""
     histograms, places, noted, local, rest, kind, used = room
     n_bins, m = len(places), end - begin
+    small = m <= BLOCK  # two histograms at a time, which stay in the cache
     for start in range(0, len(columns), TOGETHER):
         chosen = columns[start : start + TOGETHER]
-        fill_all(bins, chosen, rows, words, begin, end, local, histograms, 0, n_bins, kind)
+        if small:
+            _gather(bins, chosen, rows, begin, end, local)
+        else:
+            fill_all(bins, chosen, rows, words, begin, end, local, histograms, 0, n_bins, kind)
         for j in range(len(chosen)):
+            at = j
+            if small:
+                at = j & 1
+                if at == 0:
+                    mine = local[: len(chosen)]
+                    _fill_pair(mine, j, histograms, 0, n_bins, words, begin, end, kind)
             n = used[chosen[j]]
             few = m <= min(BLOCK, n // _FEW)
             if few:
                 n = _note_bins(local[j], m, noted, places)
             try_direction(
-                histograms, j * n_bins, places, n, totals, node, rules, rest, chosen[j], result,
+                histograms, at * n_bins, places, n, totals, node, rules, rest, chosen[j], result,
                 kind,
             )  # fmt: skip
             if few:  # the places of all bins again
                 for e in range(n):
                     places[e] = e
+
+
+def empty_block() -> NDArray[np.uint8]:
+    """Return room for the bins of a block of samples.
+
+    Returns
+    -------
+    ndarray of uint8 of shape (TOGETHER, more than BLOCK)
+        The array, not filled in.
+    """
+    return np.empty((TOGETHER, BLOCK + _GAP), dtype=np.uint8)
 
 
 def make_room(width: int, n_bins: int, used: NDArray[np.int64]) -> Room:
@@ -170,9 +207,8 @@ def make_room(width: int, n_bins: int, used: NDArray[np.int64]) -> Room:
     histograms = empty_lanes(TOGETHER * n_bins, width)
     histograms[:] = 0
     noted = np.zeros((n_bins + 63) // 64, dtype=np.uint64)
-    local = np.empty((TOGETHER, BLOCK), dtype=np.uint8)
     rest = empty_lanes(n_bins, width), np.empty(n_bins, dtype=np.float32)
-    return histograms, np.arange(n_bins), noted, local, rest, lane_kind(width), used
+    return histograms, np.arange(n_bins), noted, empty_block(), rest, lane_kind(width), used
 
 
 def bins_used(bins: NDArray[np.uint8]) -> NDArray[np.int64]:
