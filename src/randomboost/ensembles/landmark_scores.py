@@ -41,6 +41,11 @@ class LandmarkScores(Start):
     def _sums(self) -> WeightedSums:
         return WeightedSums(self.landmarks, self.coefficients)
 
+    @property
+    def n_landmarks(self) -> int:
+        """Number of landmarks."""
+        return len(self.landmarks)
+
     def taken(self, X: Any) -> NDArray:
         """Return sparse input as an array: similarities need all features."""
         return X if isinstance(X, np.ndarray) else X.toarray()

@@ -52,6 +52,11 @@ class Start(ABC):
         """
         return X
 
+    @property
+    def n_landmarks(self) -> int:
+        """Number of landmarks."""
+        return 0
+
     @abstractmethod
     def scores(self, X: Any, team: ThreadTeam) -> NDArray[np.float32]:
         """Return the scores of prepared features.

@@ -11,7 +11,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..ensembles.landmark_scores import LandmarkScores
 from ..ensembles.sparse_trees import SparseTrees
 from ..ensembles.start import Start
 from ..ensembles.started_trees import StartedTrees, apart
@@ -385,7 +384,6 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
 
     def _has_landmarks(self, start: Start | None, data: TrainingData) -> bool:
         """Return whether a model has `n_landmarks` of them, or all samples if these are fewer."""
-        if start is not None and not isinstance(start, LandmarkScores):
-            return False
-        known = 0 if start is None else len(start.landmarks)
-        return known in (self.n_landmarks, min(self.n_landmarks, data.X.shape[0]))
+        if start is None or not start.n_landmarks:
+            return start is None and not self.n_landmarks
+        return start.n_landmarks in (self.n_landmarks, min(self.n_landmarks, data.X.shape[0]))

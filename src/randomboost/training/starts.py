@@ -8,8 +8,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..ensembles.landmark_scores import LandmarkScores
-from ..ensembles.linear_scores import LinearScores
 from ..ensembles.start import Start
 from ..runtime.parallel import ThreadTeam
 from .landmark_ridge import learn_start, n_start_samples
@@ -113,10 +111,7 @@ def choose_learner(settings: SketchSettings, known: Start | None) -> StartLearne
     StartLearner or None
         None where boosting starts from the shares of the classes.
     """
-    if isinstance(known, LinearScores):
-        return LinearLearner()
-    if isinstance(known, LandmarkScores):
-        return LandmarkLearner(len(known.landmarks))
-    if settings.n_landmarks:
-        return LandmarkLearner(settings.n_landmarks)
-    return LinearLearner() if settings.linear else None
+    n_landmarks = settings.n_landmarks if known is None else known.n_landmarks
+    if n_landmarks:
+        return LandmarkLearner(n_landmarks)
+    return None if known is None and not settings.linear else LinearLearner()
