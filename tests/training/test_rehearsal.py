@@ -54,11 +54,11 @@ def test_a_first_fit_finds_what_the_other_process_compiled(tmp_path):
         timeout=600,
         check=True,
     )
-    in_fit, in_predict = (set(line.split(",")) for line in done.stdout.strip("\n").split("\n"))
+    in_fit, in_predict = (set(line.split(",")) for line in done.stdout.splitlines())
     assert "_fill_similarities.outer" in in_fit
     of_rounds = {"_run_round.outer", "find_leaves.outer", "_merge.outer", "_find_best.outer"}
     assert not in_fit & of_rounds
-    assert in_predict <= {""}
+    assert in_predict <= {"", "_add_weighted.outer", "find_classes.outer"}  # if there was time
 
 
 class Recorded:
