@@ -20,6 +20,7 @@ from ..projections.landmarks import Landmarks
 from ..runtime.compiling import has_compiled
 from ..runtime.parallel import ThreadTeam
 from ..runtime.second_process import SecondProcess
+from ..trees.lanes import n_lanes
 from ..trees.leaves import Leaves
 from ..trees.sketching import n_used
 from ..trees.sparse_scores import DENSE, make_prior
@@ -31,7 +32,7 @@ from .tree_settings import SketchSettings
 
 _COLUMNS = 2  # directions of the made-up samples
 _ROWS = 100  # made-up samples to predict: single rows have kernels of their own
-_done: set[tuple[int, ...]] = set()  # what this process has had compiled
+_done: set[tuple[int, bool, bool]] = set()  # kinds of rounds that were compiled ahead
 
 
 def _made_up(n_classes: int, n_sketches: int, n_threads: int) -> tuple[Member, ScoredSamples]:
@@ -115,10 +116,11 @@ def rehearsed(
     alone = n_samples < ALONE or has_apart(n_samples, settings.n_members, n_threads)
     n_sketches = n_used(settings.n_sketches, n_classes)
     task = n_classes, n_sketches, 1 if alone else n_threads
-    if n_threads == 1 or not has_compiled() or task in _done:
+    kind = n_lanes(n_sketches), task[2] == 1, n_classes <= DENSE  # what kernels depend on
+    if n_threads == 1 or not has_compiled() or kind in _done:
         yield
         return
-    _done.add(task)
+    _done.add(kind)
     other = SecondProcess(rehearse_rounds, *task)
     try:
         if other.runs:
