@@ -43,21 +43,6 @@ def test_is_not_waited_for_too_long(monkeypatch):
     assert not process.runs
 
 
-def test_is_ended_where_waiting_is_interrupted(monkeypatch):
-    process = SecondProcess(time.sleep, 600)
-    wait = process._process.wait
-
-    def interrupted(timeout=None):
-        if timeout is not None:
-            raise KeyboardInterrupt
-        return wait()
-
-    monkeypatch.setattr(process._process, "wait", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        process.wait()
-    assert not process.runs
-
-
 def _forbidden(*_, **__):
     raise PermissionError("no processes here")
 

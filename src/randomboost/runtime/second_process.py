@@ -56,13 +56,11 @@ class SecondProcess:
             return
         try:
             self._process.wait(_PATIENCE)
-        except BaseException as error:
+        except subprocess.TimeoutExpired:
             self.stop()
-            if not isinstance(error, subprocess.TimeoutExpired):
-                raise
 
     def stop(self) -> None:
-        """End the process."""
+        """End the process, if it has not ended."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()

@@ -115,7 +115,7 @@ def rehearsed(
     """
     alone = n_samples < ALONE or has_apart(n_samples, settings.n_members, n_threads)
     n_sketches = n_used(settings.n_sketches, n_classes)
-    task = n_classes, n_sketches, 1 if alone else n_threads
+    task = min(n_classes, DENSE + 1), n_sketches, 1 if alone else n_threads
     kind = n_lanes(n_sketches), task[2] == 1, n_classes <= DENSE  # what kernels depend on
     if n_threads == 1 or not has_compiled() or kind in _done:
         yield
@@ -126,9 +126,8 @@ def rehearsed(
         if other.runs:
             _rehearse_ends(*task)
         yield
-    except BaseException:
+        if other.runs and n_classes <= DENSE:
+            _rehearse_predictions(n_classes)
+        other.wait()
+    finally:
         other.stop()
-        raise
-    if other.runs and n_classes <= DENSE:
-        _rehearse_predictions(n_classes)
-    other.wait()
