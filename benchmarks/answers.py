@@ -16,7 +16,7 @@ from measure import PeakMemory
 from sets import blobs, generated
 
 from randomboost import RandomBoostClassifier
-from randomboost.ensembles.landmark_trees import apart
+from randomboost.ensembles.started_trees import apart
 
 ROWS = 1000
 EXPLAINED = {  # training samples, classes

@@ -19,6 +19,7 @@ from .fitting import fit
 from .models import make_model
 
 _ROUNDS = 3
+_MORE_CLASSES = 10  # whose trees have twice as many lanes as those of few
 
 
 def warm_up(terminal: Terminal, names: Sequence[str]) -> None:
@@ -45,8 +46,9 @@ def warm_up(terminal: Terminal, names: Sequence[str]) -> None:
                 file = Path(folder) / "model.rboost"
                 files.save(fitted, file)
                 loaded = files.load(file)  # its arrays are of other types than those of a fit
-            loaded.predict(X)
-            loaded.predict_proba(X)
+            for rows in (X, X[:1]):  # a single row has kernels of its own
+                loaded.predict(rows)
+                loaded.predict_proba(rows)
         seconds[name] = time.perf_counter() - began
         terminal.message(f"{name}: ready after {format_seconds(seconds[name])}")
     folder = cache_folder()
@@ -54,14 +56,15 @@ def warm_up(terminal: Terminal, names: Sequence[str]) -> None:
 
 
 def _tables(*, two_classes: bool) -> list[tuple[Any, Any]]:
-    """Return tables with numbers only, and with categories and gaps."""
+    """Return tables with numbers only, and with categories and gaps; the last has more classes."""
     import pandas as pd
 
     rng = np.random.default_rng(0)
     n_rows = 240
     y = rng.integers(0, 2 if two_classes else 4, n_rows)
+    more = rng.permutation(np.arange(n_rows) % (2 if two_classes else _MORE_CLASSES))
     numbers = pd.DataFrame(rng.normal(size=(n_rows, 3)) + y[:, None], columns=list("abc"))
     mixed = numbers.assign(d=pd.Categorical(rng.choice(["u", "v", "w"], n_rows)))
     mixed.loc[::7, "a"] = np.nan
     words = np.array(["one", "two", "three", "four"])
-    return [(numbers, y), (mixed, words[y])]
+    return [(numbers, y), (mixed, words[y]), (numbers, more)]

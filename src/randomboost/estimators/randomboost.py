@@ -19,6 +19,7 @@ from ..losses import LogisticLoss, Loss
 from ..projections.matrices import KINDS, split_kind
 from ..runtime.parallel import ThreadTeam
 from ..training.loop import Schedule, TrainingData
+from ..training.rehearsal import rehearsed
 from ..training.tree_boosting import SketchTrainer
 from ..training.tree_directions import direction_counts
 from ..training.tree_settings import SketchSettings
@@ -365,7 +366,10 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
         team: ThreadTeam,
     ) -> SketchTrainer:
         self._check_landmarks(data, start)
-        return SketchTrainer(self._settings(data, seed), data, start, team)
+        settings = self._settings(data, seed)
+        n_threads = team.n_threads if data.rows is None else 1  # else the samples are elsewhere
+        with rehearsed(settings, data.size, data.n_classes, n_threads):
+            return SketchTrainer(settings, data, start, team)
 
     def _changed_since(
         self, ensemble: SparseTrees | StartedTrees, seed: int, data: TrainingData

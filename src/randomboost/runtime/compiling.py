@@ -20,6 +20,7 @@ import numpy as np
 
 _lock = threading.RLock()
 _loaded = False
+_compiled = False  # whether this process has compiled a kernel
 _folders: list[str] = []  # of the caches of the kernels in use
 announced = True
 ZERO: Any = np.int64(0)  # in kernels: a literal 0 as an argument compiles another one for 0 alone
@@ -57,6 +58,14 @@ class Kernel:
             with _lock:
                 self._dispatcher = self._dispatcher or self._make(inner=False)
         return self._dispatcher(*arguments)
+
+    def prepare(self, *arguments: Any) -> None:
+        """Compile what other kernels call, for arguments of the types of these."""
+        with _lock:
+            inner = self._for_kernels()
+        from numba import typeof
+
+        inner.compile(tuple(typeof(each) for each in arguments))
 
     def _for_kernels(self) -> Any:
         """Return the dispatcher that other kernels call."""
@@ -176,6 +185,17 @@ def cache_folder() -> str:
     return os.path.commonpath(_folders) if _folders else ""
 
 
+def has_compiled() -> bool:
+    """Return whether this process has compiled a kernel, which was not in the cache then.
+
+    Returns
+    -------
+    bool
+        True if it has.
+    """
+    return _compiled
+
+
 def _load_numba() -> None:
     """Import numba and its tables of types, once; without garbage collection in half the time."""
     global _loaded
@@ -194,6 +214,18 @@ def _load_numba() -> None:
     _listen_to_compilation()
 
 
+def _note_compilation() -> None:
+    """Note and report that this process compiles kernels."""
+    global _compiled
+    _compiled = True
+    if announced:
+        print(
+            "randomboost: compiling kernels (some seconds, once on this machine)",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
 def _listen_to_compilation() -> None:
     """Report the first compilation of this process on stderr."""
     from numba.core import event
@@ -205,7 +237,6 @@ def _listen_to_compilation() -> None:
         again, and free almost nothing. Only one thread compiles at a time.
         """
 
-        reported = False
         depth = 0  # a kernel is compiled together with those it calls
         collecting = False
 
@@ -215,13 +246,8 @@ def _listen_to_compilation() -> None:
                 gc.disable()
             self.depth += 1
             ours = event.data["dispatcher"].py_func.__module__.startswith("randomboost.")
-            if ours and announced and not self.reported:
-                self.reported = True
-                print(
-                    "randomboost: compiling kernels (some seconds, once on this machine)",
-                    file=sys.stderr,
-                    flush=True,
-                )
+            if ours and not _compiled:
+                _note_compilation()
 
         def on_end(self, event: Any) -> None:
             self.depth -= 1

@@ -30,7 +30,7 @@ from .tree_directions import choose_directions, family_bounds
 from .tree_member import Member
 from .tree_settings import SketchSettings
 
-_ALONE = 500  # samples below which threads would cost more than they save
+ALONE = 500  # samples below which threads would cost more than they save
 _APART = 20_000  # samples below which members have a thread each, though there may be more
 _SHARPER = 1.15  # factor of the scores of a bag beside those of one member
 _MOST_SCORES = 1 << 22  # of validation samples that choose the temperature
@@ -58,7 +58,7 @@ class SketchTrainer(Trainer):
         ensemble: SparseTrees | StartedTrees | None,
         team: ThreadTeam,
     ) -> None:
-        if len(data.y) < _ALONE:
+        if len(data.y) < ALONE:
             team = ThreadTeam(1)
         known, start = (None, None) if ensemble is None else apart(ensemble)
         rows = LocalRows(data, team) if data.rows is None else data.rows
@@ -91,7 +91,7 @@ class SketchTrainer(Trainer):
             self._start = rows.start(learner, settings.seed, known)
         edges = rows.bin(self._directions, settings.max_bins)
         self._held: ScoredSamples | None = rows.held(self._prior)
-        self._apart = n_members > 1 and (m < _APART or team.n_threads <= n_members)
+        self._apart = has_apart(m, n_members, team.n_threads)
         each_team = ThreadTeam(1) if self._apart else team
         self._members = [
             Member(
@@ -184,6 +184,26 @@ class SketchTrainer(Trainer):
         step = -(-len(self._val.y) * len(self._prior.scores) // _MOST_SCORES)
         scores = self.ensemble(n_rounds).scores(self._given.X_val[::step], self._team)
         return find_scale(scores.T, self._val.y[::step], self._val.weight[::step])
+
+
+def has_apart(n_samples: int, n_members: int, n_threads: int) -> bool:
+    """Return whether members have a thread each.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of samples.
+    n_members : int
+        Number of members.
+    n_threads : int
+        Number of threads.
+
+    Returns
+    -------
+    bool
+        False if all threads work at one member.
+    """
+    return n_members > 1 and (n_samples < _APART or n_threads <= n_members)
 
 
 def _member_seed(seed: int, member: int) -> int:

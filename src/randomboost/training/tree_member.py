@@ -26,6 +26,28 @@ _SETTLED = 1e-7  # mean loss at which nothing is left to learn
 _LEAST_DRAWN = 4  # directions that are drawn at a node, where there are as many
 
 
+def leaf_rules(settings: SketchSettings) -> LeafRules:
+    """Return how leaf vectors are made.
+
+    Parameters
+    ----------
+    settings : SketchSettings
+        The settings.
+
+    Returns
+    -------
+    LeafRules
+        The rules.
+    """
+    return LeafRules(
+        settings.ridge,
+        settings.learning_rate,
+        settings.leaf_classes,
+        settings.least_share,
+        settings.largest_step,
+    )
+
+
 class Member:
     """A sequence of trees, each fitted to the gradients that the ones before it leave.
 
@@ -144,13 +166,7 @@ class Member:
         key = int(scrambled(np.uint64((settings.seed + salt) % 2**64)))
         matrix = sketch_matrix(key, n_classes, n_used(settings.n_sketches, n_classes))
         family, due = self._family()
-        rules = LeafRules(
-            settings.ridge,
-            settings.learning_rate,
-            settings.leaf_classes,
-            settings.least_share,
-            settings.largest_step,
-        )
+        rules = leaf_rules(settings)
         done = None if self.rows.runner is None else self._whole_round(matrix, key, family, rules)
         if done is None or done.tree is None:
             done = self._round(matrix, key, family, rules)

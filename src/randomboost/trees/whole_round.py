@@ -97,7 +97,7 @@ def _place(
     return n_leaves
 
 
-@kernel(inline="always")
+@kernel
 def _end(
     y: NDArray, weight: NDArray, covers: NDArray, values: NDArray, probabilities: NDArray,
     places: NDArray, taken: NDArray, ordered: NDArray, n_leaves: int, rules: NDArray,
@@ -277,6 +277,26 @@ class RoundRunner:
             out,
             sums,
         )
+
+    def prepare_end(self, values: NDArray[np.float32], q: int, rules: LeafRules) -> None:
+        """Compile the end of a round, which does not depend on the sizes of trees.
+
+        Parameters
+        ----------
+        values : ndarray of float32 of shape (n_samples, n_classes)
+            Scores of the samples.
+        q : int
+            Number of sketches.
+        rules : LeafRules
+            How leaf vectors are made.
+        """
+        self._make_room(q, 2, 2, rules.n_classes)
+        sketches, samples, *_, tables, out, _ = self._room
+        _, _, ordered, taken, places = samples
+        _end.prepare(
+            *self._samples[:3], values, sketches[0], places, taken, ordered, 0,
+            rules.limits(values.shape[1]), *self._prior, tables, out,
+        )  # fmt: skip
 
     def run(
         self,
