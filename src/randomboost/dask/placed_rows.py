@@ -169,8 +169,10 @@ class PlacedRows:
         X, y, weight = (np.concatenate(each) for each in zip(*found, strict=True))
         return find_discriminants(X, y, weight, seed, count, self.totals(member))
 
-    def start(self, n_landmarks: int, seed: int, known: LandmarkScores | None) -> LandmarkScores:
-        """Find the scores that boosting starts from; see `LocalRows`."""
+    def start(
+        self, n_landmarks: int, seed: int, known: LandmarkScores | None, *, thorough: bool
+    ) -> LandmarkScores:
+        """Find scores that members start from; see `LocalRows`."""
         counts = self.class_counts()
         n = int(counts.sum())
         wanted = np.array([n_start_samples(n, n_landmarks)])
@@ -181,7 +183,8 @@ class PlacedRows:
         found = self._group.ask("sample", None, seed, False, limits)
         order = np.argsort(draws, kind="stable")
         X, y, weight = (np.concatenate(each)[order] for each in zip(*found, strict=True))
-        learned, own = learn_start(X, y, weight, len(counts), n_landmarks, n, self._team)
+        size = len(counts), n_landmarks, n
+        learned, own = learn_start(X, y, weight, *size, self._team, thorough=thorough)
         scores = learned if known is None else known
         same = scores.equals(learned)
         self._group.tell("start", scores, seed, draws[order] if same else draws[:0], own)

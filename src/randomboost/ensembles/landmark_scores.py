@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 
 from ..explain.landmark_contributions import explain_landmarks, landmark_importances
 from ..projections.landmarks import Landmarks, WeightedSums, bent
-from ..runtime.checked_arrays import Arrays, Taken, floats, need
 from ..runtime.parallel import ThreadTeam
-from .base import ModelShape
 
 
 @dataclass(frozen=True)
@@ -43,8 +41,17 @@ class LandmarkScores:
 
     def equals(self, other: LandmarkScores) -> bool:
         """Return whether these are the scores of other ones, bit for bit."""
-        pairs = zip(self.to_arrays().values(), other.to_arrays().values(), strict=True)
-        return all(np.array_equal(mine, theirs) for mine, theirs in pairs)
+        mine, theirs = self.landmarks, other.landmarks
+        return (
+            (mine.width, self.share) == (theirs.width, other.share)
+            and np.array_equal(mine.points, theirs.points)
+            and np.array_equal(mine.weights, theirs.weights)
+            and np.array_equal(self.coefficients, other.coefficients)
+        )
+
+    def sums(self, X: Any, team: ThreadTeam) -> NDArray:
+        """Return the scores in double precision; see `scores`."""
+        return self._sums.of(X, team)
 
     def scores(self, X: Any, team: ThreadTeam) -> NDArray[np.float32]:
         """Return the scores of prepared features.
@@ -61,7 +68,7 @@ class LandmarkScores:
         ndarray of float32 of shape (n_classes, n_samples)
             The scores.
         """
-        return self._sums.of(X, team).astype(np.float32)
+        return self.sums(X, team).astype(np.float32)
 
     def contributions(self, X: Any, classes: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
         """Return what features contribute to scores, as `Ensemble.contributions` does.
@@ -130,37 +137,3 @@ class LandmarkScores:
         coefficients = np.zeros((len(self.landmarks), n_classes), dtype=np.float32)
         coefficients[:, numbers] = self.coefficients
         return LandmarkScores(self.landmarks, coefficients, self.share)
-
-    def to_arrays(self) -> Arrays:
-        """Return the arrays of a file by name."""
-        return {
-            "landmarks.points": self.landmarks.points,
-            "landmarks.weights": self.landmarks.weights,
-            "landmarks.coefficients": self.coefficients,
-            "landmarks.about": floats(np.array([self.landmarks.width, self.share])),
-        }
-
-    @classmethod
-    def from_arrays(cls, taken: Taken, shape: ModelShape) -> LandmarkScores:
-        """Return the scores that `to_arrays` was given.
-
-        Parameters
-        ----------
-        taken : Taken
-            The arrays of a file.
-        shape : ModelShape
-            The sizes of the model.
-
-        Returns
-        -------
-        LandmarkScores
-            The scores.
-        """
-        points = taken.single("landmarks.points", None, shape.n_features)
-        need(len(points) > 0, "it has no landmarks")
-        weights = taken.single("landmarks.weights", shape.n_features)
-        coefficients = taken.single("landmarks.coefficients", len(points), shape.n_classes)
-        width, share = taken.real("landmarks.about", 2).tolist()
-        need(width >= 0, "the similarity to its landmarks does not fall")
-        need(0 <= share <= 1, "the share of its landmarks is none")
-        return cls(Landmarks(points, weights, width), coefficients, share)

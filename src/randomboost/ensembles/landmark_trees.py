@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ..runtime.checked_arrays import Arrays, Taken
 from ..runtime.parallel import ThreadTeam
 from .base import Ensemble, ModelShape, as_shares
-from .landmark_scores import LandmarkScores
-from .plain_tables import LandmarkTable, PlainTables
+from .landmark_average import LandmarkAverage
+from .plain_tables import PlainTables
 from .sparse_trees import SparseTrees
 
 
@@ -22,7 +22,7 @@ class LandmarkTrees(Ensemble):
 
     Parameters
     ----------
-    start : LandmarkScores
+    start : LandmarkAverage
         What training started from.
     trees : SparseTrees
         The trees.
@@ -34,7 +34,7 @@ class LandmarkTrees(Ensemble):
     explains = True
     takes_new_classes = True
 
-    def __init__(self, start: LandmarkScores, trees: SparseTrees) -> None:
+    def __init__(self, start: LandmarkAverage, trees: SparseTrees) -> None:
         self.start, self.trees = start, trees
 
     @property
@@ -110,19 +110,11 @@ class LandmarkTrees(Ensemble):
     ) -> LandmarkTrees:
         """Return the ensemble that `to_arrays` was given."""
         trees = SparseTrees.from_arrays(described, taken, shape)
-        return cls(LandmarkScores.from_arrays(taken, shape), trees)
+        return cls(LandmarkAverage.from_arrays(taken, shape), trees)
 
     def tables(self, shape: ModelShape) -> PlainTables:
         """Return the trees with their vector leaves, and the landmarks."""
-        landmarks = self.start.landmarks
-        table = LandmarkTable(
-            landmarks.points,
-            landmarks.weights,
-            landmarks.width,
-            landmarks.squares,
-            self.start.coefficients,
-        )
-        return replace(self.trees.tables(shape), landmarks=table)
+        return replace(self.trees.tables(shape), landmarks=self.start.tables())
 
 
 def _dense(X: Any) -> NDArray:
@@ -130,7 +122,7 @@ def _dense(X: Any) -> NDArray:
     return X if isinstance(X, np.ndarray) else X.toarray()
 
 
-def apart(ensemble: SparseTrees | LandmarkTrees) -> tuple[LandmarkScores | None, SparseTrees]:
+def apart(ensemble: SparseTrees | LandmarkTrees) -> tuple[LandmarkAverage | None, SparseTrees]:
     """Return what an ensemble of trees starts from, if that is not the prior, and its trees.
 
     Parameters
@@ -140,7 +132,7 @@ def apart(ensemble: SparseTrees | LandmarkTrees) -> tuple[LandmarkScores | None,
 
     Returns
     -------
-    tuple of (LandmarkScores or None, SparseTrees)
+    tuple of (LandmarkAverage or None, SparseTrees)
         Its parts.
     """
     if isinstance(ensemble, LandmarkTrees):
@@ -148,12 +140,12 @@ def apart(ensemble: SparseTrees | LandmarkTrees) -> tuple[LandmarkScores | None,
     return None, ensemble
 
 
-def together(start: LandmarkScores | None, trees: SparseTrees) -> SparseTrees | LandmarkTrees:
+def together(start: LandmarkAverage | None, trees: SparseTrees) -> SparseTrees | LandmarkTrees:
     """Return the ensemble of what trees start from and the trees.
 
     Parameters
     ----------
-    start : LandmarkScores or None
+    start : LandmarkAverage or None
         What they start from; None for the prior.
     trees : SparseTrees
         The trees.

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..ensembles.landmark_scores import LandmarkScores
+from ..ensembles.landmark_average import LandmarkAverage
 from ..ensembles.landmark_trees import LandmarkTrees, apart
 from ..ensembles.sparse_trees import SparseTrees
 from ..explain.tree_explainer import NamesExplain
@@ -297,7 +297,8 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
         if data.held is None:
             return super()._schedule(data, early)
         # further rounds lower the error of a bag, so that none is taken back
-        return Schedule(self._max_rounds(data), self.n_iter_no_change, keep_best=False)
+        patience = self.n_iter_no_change * (2 if self.effort == "best" else 1)
+        return Schedule(self._max_rounds(data), patience, keep_best=False)
 
     def _check_landmarks(
         self, data: TrainingData, start: SparseTrees | LandmarkTrees | None
@@ -380,7 +381,7 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
         density = split_kind(self.projection)[1]
         return None if density == trees.directions.density else "projection"
 
-    def _has_landmarks(self, start: LandmarkScores | None, data: TrainingData) -> bool:
+    def _has_landmarks(self, start: LandmarkAverage | None, data: TrainingData) -> bool:
         """Return whether a model has `n_landmarks` of them, or all samples if these are fewer."""
-        known = 0 if start is None else len(start.landmarks)
+        known = 0 if start is None else start.n_landmarks
         return known in (self.n_landmarks, min(self.n_landmarks, data.X.shape[0]))

@@ -156,7 +156,7 @@ class _Writer:
             real="float" if self._in_floats else "double",
         )
         trees, landmarks = model.tables.trees, model.tables.landmarks
-        if self._in_floats or landmarks is not None or (trees is not None and trees.rounded):
+        if self._in_floats or landmarks or (trees is not None and trees.rounded):
             self._put(c_parts.AS_FLOAT)
 
     def _rounded(self, number: str) -> str:
@@ -300,24 +300,22 @@ class _Writer:
             n_trees=len(trees.starts) - 1,
         )
 
-    def _landmarks(self, landmarks: LandmarkTable) -> None:
-        self._table("feature_weights", landmarks.weights)
-        self._table("points", landmarks.points)
-        self._table("squares", landmarks.squares)
-        self._table("factors", landmarks.coefficients)
-        self._put(
-            c_parts.LANDMARKS,
-            n_landmarks=len(landmarks.points),
-            width=_number(landmarks.width),
-        )
+    def _landmarks(self, landmarks: tuple[LandmarkTable, ...]) -> None:
+        self._table("widths", np.array([each.width for each in landmarks]))
+        self._table("feature_weights", np.concatenate([each.weights for each in landmarks]))
+        self._table("points", np.concatenate([each.points for each in landmarks]))
+        self._table("squares", np.concatenate([each.squares for each in landmarks]))
+        self._table("factors", np.concatenate([each.coefficients for each in landmarks]))
+        n_landmarks = len(landmarks[0].points)
+        self._put(c_parts.LANDMARKS, n_landmarks=n_landmarks, n_parts=len(landmarks))
 
     def scores(self) -> None:
         """Add the scores and the public functions."""
         model, landmarks = self._model, self._model.tables.landmarks
-        if landmarks is not None:
+        if landmarks:
             self._landmarks(landmarks)
         if model.tables.decoding is None:
-            more = "" if landmarks is None else "    @_add_landmarks(z, scores);\n"
+            more = "    @_add_landmarks(z, scores);\n" if landmarks else ""
             self._put(c_parts.SCORES, more=more)
         else:
             assert model.tables.code is not None

@@ -163,7 +163,7 @@ def _data(model: PortableModel) -> dict[str, Any]:
         "nRounds": n_rounds,
         "nMembers": _n_members(stumps, trees),
         "prior": _packed(tables.baseline),
-        "landmarks": None if landmarks is None else _landmarks(landmarks),
+        "landmarks": [_landmarks(each) for each in landmarks],
         "decoding": tables.decoding,
         "code": _packed(tables.code),
     }

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ..ensembles.landmark_average import start_of
 from ..ensembles.landmark_scores import LandmarkScores
 from ..ensembles.sparse_trees import SparseTrees
 from ..preprocessing.merging import row_hashes, sample_keys
@@ -37,7 +38,7 @@ class LocalRows:
     def __init__(self, data: TrainingData, team: ThreadTeam) -> None:
         self._data, self._team = data, team
         self._binned: BinnedData
-        self._begin: NDArray[np.float32] | None = None
+        self._begins: list[NDArray[np.float32]] = []
         keys = data.keys
         self._keys = sample_keys(row_hashes(data.X), data.y) if keys is None else keys
 
@@ -96,8 +97,10 @@ class LocalRows:
         totals = class_totals(y, weight, data.n_classes)
         return find_discriminants(X, y[chosen], weight[chosen], seed, count, totals)
 
-    def start(self, n_landmarks: int, seed: int, known: LandmarkScores | None) -> LandmarkScores:
-        """Find the scores that boosting starts from.
+    def start(
+        self, n_landmarks: int, seed: int, known: LandmarkScores | None, *, thorough: bool
+    ) -> LandmarkScores:
+        """Find scores that members start from, beside those that were found before.
 
         Parameters
         ----------
@@ -107,6 +110,8 @@ class LocalRows:
             Seed.
         known : LandmarkScores or None
             Those of a model whose rounds go on.
+        thorough : bool
+            As for `learn_start`.
 
         Returns
         -------
@@ -117,19 +122,22 @@ class LocalRows:
         chosen = start_samples(self._keys, seed, n_landmarks)
         samples = data.X[chosen], data.y[chosen], data.sample_weight[chosen]
         with OutsideForks():
-            found, own = learn_start(*samples, data.n_classes, n_landmarks, len(data.y), team)
+            size = data.n_classes, n_landmarks, len(data.y)
+            found, own = learn_start(*samples, *size, team, thorough=thorough)
         scores = found if known is None else known
         whole = len(chosen) == len(data.y) and scores.equals(found)
-        self._begin = np.empty((len(data.y), data.n_classes), dtype=np.float32)
+        begin = np.empty((len(data.y), data.n_classes), dtype=np.float32)
         if not whole:
-            self._begin[:] = scores.scores(data.X, team).T
+            begin[:] = scores.scores(data.X, team).T
         if scores.equals(found):  # else the model is of other data
-            self._begin[chosen] = own
+            begin[chosen] = own
+        self._begins.append(begin)
         return scores
 
-    def _first(self, part: NDArray[np.int64] | slice) -> NDArray[np.float32] | None:
-        """Return what is added to the prior of samples."""
-        return None if self._begin is None else self._begin[part]
+    def _first(self, member: int, part: NDArray[np.int64] | slice) -> NDArray[np.float32] | None:
+        """Return what is added to the prior of a member's samples."""
+        number = start_of(member, len(self._begins))
+        return None if number is None else self._begins[number][part]
 
     def bin(self, directions: Directions, max_bins: int) -> NDArray:
         """Find the bins of all samples.
@@ -179,7 +187,7 @@ class LocalRows:
             prior,
             n_sketches,
             team,
-            self._first(part),
+            self._first(number, part),
         )
 
     def held(self, prior: Prior) -> ScoredSamples | None:
@@ -200,7 +208,7 @@ class LocalRows:
             return None
         weight = data.sample_weight[held]
         return ScoredSamples(
-            self._binned.bins[held], data.y[held], weight, prior, self._first(held)
+            self._binned.bins[held], data.y[held], weight, prior, self._first(0, held)
         )
 
     def go_on_from(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..ensembles.landmark_average import LandmarkAverage
 from ..ensembles.landmark_scores import LandmarkScores
 from ..ensembles.landmark_trees import LandmarkTrees, apart, together
 from ..ensembles.sparse_trees import SparseTrees
@@ -74,6 +75,7 @@ class SketchTrainer(Trainer):
         n_directions, n_sketches = len(self._directions), n_used(settings.n_sketches, n_classes)
         each = 8 * n_lanes(n_sketches) + 8 * min(n_classes, 4 * settings.leaf_classes)
         compared = 16 * n_start_samples(m, settings.n_landmarks) * settings.n_landmarks
+        compared += 4 * m * n_classes * (settings.n_starts - 1)
         rows.need_memory(
             m * (n_directions + n_members * each) + compared,
             f"{n_directions:,} directions and the scores of {m:,} samples",
@@ -85,12 +87,9 @@ class SketchTrainer(Trainer):
         totals = rows.class_shares()
         prior = np.log(np.maximum(totals, 0.5) / totals.sum())
         self._prior = make_prior(prior if start is None else start.prior)
-        self._start: LandmarkScores | None = known
-        n_landmarks = settings.n_landmarks if start is None else 0
-        if known is not None:
-            n_landmarks = len(known.landmarks)
-        if n_landmarks:
-            self._start = rows.start(n_landmarks, settings.seed, known)
+        self._start = known
+        if known is not None or (start is None and settings.n_landmarks):
+            self._start = _find_start(rows, settings, seeds, known)
         edges = rows.bin(self._directions, settings.max_bins)
         self._held: ScoredSamples | None = rows.held(self._prior)
         self._apart = n_members > 1 and (m < _APART or team.n_threads <= n_members)
@@ -186,6 +185,22 @@ class SketchTrainer(Trainer):
         step = -(-len(self._val.y) * len(self._prior.scores) // _MOST_SCORES)
         scores = self.ensemble(n_rounds).scores(self._given.X_val[::step], self._team)
         return find_scale(scores.T, self._val.y[::step], self._val.weight[::step])
+
+
+def _find_start(
+    rows: Any, settings: SketchSettings, seeds: list[int], known: LandmarkAverage | None
+) -> LandmarkAverage:
+    """Return what members start from, as a known model does if there is one."""
+    n_starts, n_landmarks = settings.n_starts, settings.n_landmarks
+    parts: tuple[LandmarkScores | None, ...] = (None,) * n_starts
+    if known is not None:
+        n_starts, n_landmarks, parts = len(known), known.n_landmarks, known.parts
+    return LandmarkAverage(
+        tuple(
+            rows.start(n_landmarks, seed, part, thorough=n_starts > 1)
+            for seed, part in zip(seeds, parts, strict=False)
+        )
+    )
 
 
 def _member_seed(seed: int, member: int) -> int:

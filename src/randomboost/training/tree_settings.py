@@ -54,6 +54,9 @@ class SketchSettings:
         Number of ensembles, a power of two, whose scores are averaged: one tree of each per round.
     n_landmarks : int
         Number of landmarks whose scores boosting starts from; 0 for none.
+    n_starts : int
+        Number of such starts, 1 or 3, each with landmarks of its own. Members take turns among
+        them; where there are three, every fourth member starts without landmarks.
     """
 
     n_rounds: int = 100
@@ -76,6 +79,7 @@ class SketchSettings:
     focus: float = 12.0
     n_members: int = 1
     n_landmarks: int = 0
+    n_starts: int = 1
 
     @classmethod
     def choose(
@@ -148,6 +152,7 @@ class SketchSettings:
             focus=12.0 if small else 24.0,
             n_members=n_members,
             n_landmarks=n_landmarks,
+            n_starts=3 if effort == "best" and n_landmarks else 1,
         )
 
 
@@ -159,4 +164,4 @@ def _choose_landmarks(n_samples: int, n_classes: int, wide: bool, effort: str) -
     chosen = min(max(n_samples // 8, fewest), most)
     if n_samples >= _HUGE:  # trees of many features cost so much that landmarks are cheap
         chosen = _LANDMARKS_IF_WIDE if wide else fewest
-    return {"fast": chosen // 2, "default": chosen, "best": 2 * chosen}[effort]
+    return chosen // 2 if effort == "fast" else chosen
