@@ -52,7 +52,7 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
         shrinkage, and how many ensembles are averaged. By default these are four with fewer than
         10000 samples, two with fewer than 50000 (200000 if there are more than 64 features) and at
         most 64 classes, and one otherwise; "fast" averages half as many, "best" four times as
-        many.
+        many, which start from different landmarks, and some of them from none.
     learning_rate : float or None, default=None
         Shrinkage: the factor of every tree; None for 0.14 with fewer than 10000 samples, else 0.09
         to 0.21.
@@ -80,8 +80,9 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
     n_landmarks : int or None, default=None
         Number of training samples that all others are compared with: boosting starts from the
         scores of a ridge regression on the similarities to them, instead of from the frequencies
-        of the classes. 0 for none of it; None for 600 to 2400, by the size of the data, and 0 for
-        CSR data and with more than 64 classes.
+        of the classes. With ``effort="best"`` there are three such starts with as many each. 0 for
+        none of it; None for 600 to 2400, by the size of the data, and 0 for CSR data and with more
+        than 64 classes.
     n_projections : int, default=550
         Number of directions beside the features themselves; fewer where their bins would take more
         than 256 MB.
@@ -114,7 +115,8 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
         Share of the samples that is held out if no `X_val` is given; None for 1000 samples, but at
         least 0.02 and at most 0.2 of them.
     n_iter_no_change : int, default=20
-        Number of rounds without improvement after which early stopping ends the fit.
+        Number of rounds without improvement after which early stopping ends the fit; where several
+        ensembles are averaged with ``effort="best"``, twice as many.
     warm_start : bool, default=False
         Continue from the rounds of the last fit, up to `n_estimators`; y may have new classes
         beside all that the last fit had. Seed, landmarks, directions and the number of averaged
