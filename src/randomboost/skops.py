@@ -5,6 +5,7 @@ from __future__ import annotations
 from .ensembles import KINDS
 from .ensembles.dichotomies import HypothesisRow, StumpRow
 from .ensembles.fitted_model import FittedModel
+from .ensembles.landmark_average import LandmarkAverage
 from .ensembles.landmark_scores import LandmarkScores
 from .ensembles.linear_scores import LinearScores
 from .estimators import CLASSIFIERS
@@ -30,6 +31,7 @@ _OURS = (
     GivenProjection,
     HypothesisRow,
     InputPreparation,
+    LandmarkAverage,
     LandmarkScores,
     Landmarks,
     LinearScores,

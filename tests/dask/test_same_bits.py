@@ -71,6 +71,7 @@ def test_shards_without_rows_and_classes_of_one_sample(workers, saved):
 CASES = {
     "a validation part": {"early_stopping": True, "n_estimators": 30, "n_iter_no_change": 2},
     "four members": {"effort": "default", "n_estimators": 2},
+    "several starts": {"effort": "best", "n_estimators": 2},
     "balanced": {"class_weight": "balanced"},
     "a class of weight 0": {"class_weight": {0: 1, 1: 0, 2: 2.5, 3: 1}},
     "no landmarks": {"n_landmarks": 0},

@@ -13,6 +13,7 @@ from scipy.special import softmax
 
 from randomboost.ensembles import KINDS
 from randomboost.ensembles.base import ModelShape
+from randomboost.ensembles.landmark_average import n_turns, start_of
 from randomboost.ensembles.landmark_scores import LandmarkScores
 from randomboost.ensembles.started_trees import LandmarkTrees, apart, together
 from randomboost.files import ModelFileError
@@ -46,13 +47,14 @@ def made(n_classes, rounds=ROUNDS, data=None, **settings):
     return trainer.ensemble(rounds)
 
 
-@pytest.fixture(scope="module", params=[2, 5])
+@pytest.fixture(scope="module", params=[(2, 1, 1), (5, 1, 1), (3, 8, 3)])
 def ensemble(request):
-    return made(request.param)
+    n_classes, n_members, n_starts = request.param
+    return made(n_classes, n_members=n_members, n_starts=n_starts)
 
 
 def n_classes_of(ensemble):
-    return ensemble.start.coefficients.shape[1]
+    return ensemble.start.parts[0].coefficients.shape[1]
 
 
 def shape_of(ensemble):
@@ -64,13 +66,17 @@ def rows(ensemble):
     return made_data(n_classes_of(ensemble), seed=1)[0]
 
 
-def plain_start(ensemble, X):
-    start = ensemble.start
+def plain_part(part, X):
     Z = np.nan_to_num(X)
-    Z = Z / np.sqrt(1 + (Z / 3) ** 2) * start.landmarks.weights.astype(np.float64)
-    differences = Z[:, None] - start.landmarks.points.astype(np.float64)
-    similarities = np.exp(-start.landmarks.width * (differences**2).sum(axis=2))
-    return (similarities @ start.coefficients.astype(np.float64)).T
+    Z = Z / np.sqrt(1 + (Z / 3) ** 2) * part.landmarks.weights.astype(np.float64)
+    differences = Z[:, None] - part.landmarks.points.astype(np.float64)
+    similarities = np.exp(-part.landmarks.width * (differences**2).sum(axis=2))
+    return (similarities @ part.coefficients.astype(np.float64)).T
+
+
+def plain_start(ensemble, X):
+    parts = ensemble.start.parts
+    return sum(plain_part(part, X) for part in parts) / (len(parts) + (len(parts) > 1))
 
 
 def test_an_ensemble_is_what_it_starts_from_and_trees(ensemble):
@@ -134,10 +140,12 @@ def test_best_classes_are_those_of_the_scores(ensemble, rows, n, scale):
 def test_no_margin_exceeds_the_largest(ensemble):
     rng = np.random.default_rng(0)
     # landmarks of all classes among the rows: there scores are large
-    weights = ensemble.start.landmarks.weights.astype(np.float64)
-    bent = np.clip(ensemble.start.landmarks.points / weights, -2.999, 2.999)
-    landmarks = bent / np.sqrt(1 - (bent / 3) ** 2)
-    X = np.vstack([landmarks, *(scale * rng.normal(size=(3000, 6)) for scale in (0.3, 1, 3, 100))])
+    landmarks = []
+    for part in ensemble.start.parts:
+        weights = part.landmarks.weights.astype(np.float64)
+        bent = np.clip(part.landmarks.points / weights, -2.999, 2.999)
+        landmarks.append(bent / np.sqrt(1 - (bent / 3) ** 2))
+    X = np.vstack([*landmarks, *(scale * rng.normal(size=(3000, 6)) for scale in (0.3, 1, 3, 100))])
     of_start = np.ptp(ensemble.start.scores(X, ONE), axis=0).max()
     bound = ensemble.start.largest_margin()
     assert of_start <= bound
@@ -169,7 +177,7 @@ def test_importances_are_shares_that_find_the_features_that_matter():
 
 def test_importances_are_mean_squared_slopes(ensemble):
     """By finite differences at the landmarks, in the space of bent features."""
-    start = ensemble.start
+    start = ensemble.start.parts[-1]
     points = start.landmarks.points.astype(np.float64)
     C = start.coefficients.astype(np.float64)
     C = C - C.mean(axis=1, keepdims=True)
@@ -216,6 +224,7 @@ DAMAGE = {
     "points without a feature": {"landmarks.points": np.s_[:, 1:]},
     "points without a landmark": {"landmarks.points": np.s_[1:]},
     "no landmark": {"landmarks.points": np.s_[:0], "landmarks.coefficients": np.s_[:0]},
+    "a start less": {"landmarks.about": np.s_[2:]},
     "a weight less": {"landmarks.weights": np.s_[1:]},
     "a class less": {"landmarks.coefficients": np.s_[:, 1:]},
     "no share": {"landmarks.about": np.s_[:1]},
@@ -272,12 +281,35 @@ def test_new_classes_have_no_score_of_landmarks(ensemble, rows):
 
 def test_tables_say_what_the_ensemble_computes(ensemble, rows):
     tables = ensemble.tables(shape_of(ensemble))
-    table = tables.landmarks
-    Z = rows / np.sqrt(1 + (rows / 3) ** 2) * table.weights.astype(np.float64)
-    products = Z @ table.points.astype(np.float64).T
-    distances = np.maximum((Z**2).sum(axis=1)[:, None] + table.squares - 2 * products, 0)
-    sums = np.exp(-table.width * distances) @ table.coefficients.astype(np.float64)
+    sums = np.zeros((len(rows), n_classes_of(ensemble)))
+    for table in tables.landmarks:
+        Z = rows / np.sqrt(1 + (rows / 3) ** 2) * table.weights.astype(np.float64)
+        products = Z @ table.points.astype(np.float64).T
+        distances = np.maximum((Z**2).sum(axis=1)[:, None] + table.squares - 2 * products, 0)
+        sums += np.exp(-table.width * distances) @ table.coefficients.astype(np.float64)
     assert_allclose(ensemble.start.scores(rows, ONE), sums.T, rtol=1e-5, atol=1e-6)
     assert tables.trees is not None
     assert_array_equal(tables.baseline, ensemble.trees.prior)
-    assert ensemble.trees.tables(shape_of(ensemble)).landmarks is None
+    assert ensemble.trees.tables(shape_of(ensemble)).landmarks == ()
+
+
+def test_members_take_turns_and_every_last_one_starts_without_landmarks():
+    X, y = made_data(3)
+    given = TrainingData(X, y, 3, np.ones(len(y)))
+    trainer = SketchTrainer(replace(SETTINGS, n_members=8, n_starts=3), given, None, ONE)
+    found = [member.rows.scores.dense() for member in trainer._members]
+    for member, scores in enumerate(found):
+        assert (start_of(member, 3) is None) == (member % 4 == 3)
+        assert_array_equal(scores, found[member % 4])
+    prior = np.log(np.bincount(y) / len(y)).astype(np.float32)
+    assert_allclose(found[3], np.broadcast_to(prior[:, None], found[3].shape), rtol=1e-5)
+    assert len({scores.tobytes() for scores in found}) == 4
+    start = trainer._start
+    assert len(start) == 3
+    assert start.share == pytest.approx(sum(part.share for part in start.parts) / 4)
+
+
+def test_turns():
+    assert [n_turns(n) for n in (1, 3)] == [1, 4]
+    assert [start_of(member, 1) for member in range(3)] == [0, 0, 0]
+    assert [start_of(member, 0) for member in range(3)] == [None] * 3

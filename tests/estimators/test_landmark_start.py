@@ -44,7 +44,7 @@ def test_the_default_has_landmarks_where_they_pay():
 def test_a_number_of_landmarks():
     for n_landmarks in (1, 7, 10**6):
         model = clone(SMALL).set_params(n_landmarks=n_landmarks).fit(X, Y)
-        assert len(start_of(model).landmarks) == min(n_landmarks, len(X))
+        assert start_of(model).n_landmarks == min(n_landmarks, len(X))
         assert model.score(X, Y) > 0.8
     none = clone(SMALL).set_params(n_landmarks=0).fit(X, Y)
     assert isinstance(none.model_.ensemble, SparseTrees)
@@ -171,16 +171,18 @@ def test_single_precision_is_close_to_double_precision():
 
 def test_labels_may_change_their_names():
     names = np.array(["c", "a", "b"])
-    model, named = clone(SMALL).fit(X, Y), clone(SMALL).fit(X, names[Y])
+    longer = clone(SMALL).set_params(n_estimators=40)
+    model, named = clone(longer).fit(X, Y), clone(longer).fit(X, names[Y])
     assert (named.predict(X) == names[model.predict(X)]).mean() > 0.97
 
 
 # -- warm starts and files ---------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("effort", ["default", "best"])
 @pytest.mark.parametrize("n_landmarks", [None, 30])
-def test_a_warm_start_on_the_same_data_gives_the_bits_of_one_fit(n_landmarks):
-    whole = clone(SMALL).set_params(n_landmarks=n_landmarks).fit(X, Y)
+def test_a_warm_start_on_the_same_data_gives_the_bits_of_one_fit(n_landmarks, effort):
+    whole = clone(SMALL).set_params(n_landmarks=n_landmarks, effort=effort).fit(X, Y)
     parts = clone(whole).set_params(n_estimators=4, warm_start=True).fit(X, Y)
     first = start_of(parts)
     parts.set_params(n_estimators=10).fit(X, Y)
@@ -214,8 +216,9 @@ def test_a_warm_start_with_new_classes():
     first = start_of(model)
     model.set_params(n_estimators=60).fit(X, Y)
     assert_array_equal(model.classes_, [0, 1, 2])
-    assert_array_equal(start_of(model).coefficients[:, :2], first.coefficients)
-    assert (start_of(model).coefficients[:, 2] == 0).all()
+    coefficients = start_of(model).parts[0].coefficients
+    assert_array_equal(coefficients[:, :2], first.parts[0].coefficients)
+    assert (coefficients[:, 2] == 0).all()
     assert model.score(X, Y) > 0.9
 
 
@@ -228,11 +231,22 @@ def test_a_warm_start_with_too_many_classes_leaves_the_model_as_it_is():
     assert_array_equal(model.decision_function(X), before)
 
 
+def test_the_best_effort_has_several_starts():
+    model = clone(SMALL).set_params(n_estimators=2, effort="best").fit(X, Y)
+    assert len(start_of(model)) == 3
+    assert len(start_of(clone(SMALL).fit(X, Y))) == 1
+    points = [part.landmarks.points for part in start_of(model).parts]
+    assert not np.array_equal(*points[:2])
+    none = clone(model).set_params(n_landmarks=0).fit(X, Y)
+    assert isinstance(none.model_.ensemble, SparseTrees)
+
+
+@pytest.mark.parametrize("effort", ["default", "best"])
 @pytest.mark.parametrize("n_landmarks", [None, 0, 12])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_files_give_the_same_model(n_landmarks, dtype, tmp_path):
+def test_files_give_the_same_model(n_landmarks, dtype, effort, tmp_path):
     data = X.astype(dtype)
-    model = clone(SMALL).set_params(n_landmarks=n_landmarks).fit(data, Y)
+    model = clone(SMALL).set_params(n_landmarks=n_landmarks, effort=effort).fit(data, Y)
     for dense in (False, True):
         model.save(tmp_path / "model.rboost", dense=dense)
         again = load(tmp_path / "model.rboost")

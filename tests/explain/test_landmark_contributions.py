@@ -105,7 +105,7 @@ def test_contributions_of_landmarks_and_of_trees_are_added():
     classes = np.tile(np.arange(3), (len(scaled), 1))
     of_landmarks, base = ensemble.start.contributions(scaled, classes)
     explained = model.explain(X[::20], classes=model.classes_)
-    start = ensemble.start
+    start = ensemble.start.parts[0]
     points = start.landmarks.points.astype(np.float64)
     Z = scaled / np.sqrt(1 + (scaled / 3) ** 2) * start.landmarks.weights.astype(np.float64)
     for i, z in enumerate(Z[:3]):

@@ -65,6 +65,10 @@ _KINDS = {
         {"n_estimators": 30, "projection": "mixed", **_ALONE},
     ),
     "trees-without-landmarks-two-classes": ("RandomBoostClassifier", {**_FEW, **_ALONE}),
+    "trees-several-starts": (
+        "RandomBoostClassifier",
+        {"n_estimators": 2, "effort": "best", "n_landmarks": 20, "max_leaf_nodes": 4},
+    ),
     "trees-few-landmarks": ("RandomBoostClassifier", {**_FEW, "n_landmarks": 5}),
     "trees-linear": ("RandomBoostClassifier", _FEW),
     "trees-two-classes": ("RandomBoostClassifier", _FEW),

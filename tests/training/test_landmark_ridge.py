@@ -13,7 +13,7 @@ from sklearn.metrics import log_loss
 from randomboost import RandomBoostClassifier
 from randomboost.projections.landmarks import bent
 from randomboost.runtime.parallel import ThreadTeam
-from randomboost.training import landmark_ridge
+from randomboost.training import landmark_ridge, out_of_fold
 from randomboost.training.landmark_ridge import (
     Setting,
     correlation_ratios,
@@ -117,6 +117,32 @@ def test_the_gradient_of_the_penalised_squares_vanishes(fixed, kind):
     gradient = S.T @ (share[:, None] * errors) + SETTING.penalty / 10 * norm @ coefficients
     scale = np.abs(S.T @ (share[:, None] * targets)).max()
     assert np.abs(gradient).max() < 1e-4 * scale
+
+
+def test_widths_are_compared_with_all_landmarks_where_there_is_time(monkeypatch):
+    """Oracle: the loss of every width and penalty, one regression at a time."""
+    X, y = made_data()
+    width = landmark_ridge._WIDTHS[1]
+    monkeypatch.setattr(landmark_ridge, "_choose", lambda *_: Setting(0.5, width, 1e-3))
+    scores, own = learn_start(X, y, np.ones(203), 3, 150, 203, ONE, thorough=True)
+    ratios = correlation_ratios(bent(X), y, np.ones(203))
+    losses = {}
+    for width in landmark_ridge._WIDTHS[:4]:
+        landmarks = landmark_ridge._make_landmarks(bent(X), ratios, 0.5, width, slice(0, 150))
+        for penalty in landmark_ridge._PENALTIES:
+            monkeypatch.setattr(f"{__name__}.SETTING", Setting(0.5, width, penalty))
+            found = plain_start(X, y, np.ones(203), 3, landmarks)[0][:123]  # the first three parts
+            share = np.full(123, 1 / 123)
+            prior = np.bincount(y) / 203
+            losses[width, penalty] = out_of_fold.best_factor(found, prior, y[:123], share)[1]
+    chosen = min(losses, key=losses.get)
+    assert_allclose(
+        scores.landmarks.width,
+        landmark_ridge._make_landmarks(bent(X), ratios, 0.5, chosen[0], slice(0, 150)).width,
+    )
+    same = Setting(0.5, *chosen)
+    monkeypatch.setattr(landmark_ridge, "_choose", lambda *_: same)
+    assert_array_equal(learn_start(X, y, np.ones(203), 3, 150, 203, ONE)[1], own)
 
 
 def test_correlation_ratios_are_those_of_an_analysis_of_variance():
@@ -240,8 +266,9 @@ def test_other_seeds_draw_other_landmarks():
     X, y = made_data()
     one = small(n_landmarks=20).fit(X, y)
     other = small(n_landmarks=20).set_params(random_state=1).fit(X, y)
-    assert len(start_of(one).landmarks) == 20
-    assert not np.array_equal(start_of(one).landmarks.points, start_of(other).landmarks.points)
+    first, second = (start_of(model).parts[0].landmarks for model in (one, other))
+    assert len(first) == 20
+    assert not np.array_equal(first.points, second.points)
 
 
 def test_training_starts_from_scores_that_do_not_know_the_labels():

@@ -9,7 +9,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..ensembles.sparse_trees import SparseTrees
-from ..ensembles.start import Start
 from ..preprocessing.row_choice import find_limits, held_out_counts
 from ..projections.directions import (
     Directions,
@@ -21,7 +20,7 @@ from ..runtime.exact_sums import finest_unit
 from ..runtime.parallel import ThreadTeam
 from ..training.scored_samples import ScoredSamples
 from ..training.shared_rows import SharedRows
-from ..training.starts import StartLearner
+from ..training.starts import Part, StartLearner
 from ..trees.binning import find_edges, sample_step
 from ..trees.sparse_scores import Prior
 from .group import Call, Following, Group
@@ -169,8 +168,8 @@ class PlacedRows:
         X, y, weight = (np.concatenate(each) for each in zip(*found, strict=True))
         return find_discriminants(X, y, weight, seed, count, self.totals(member))
 
-    def start(self, learner: StartLearner, seed: int, known: Start | None) -> Start:
-        """Find the scores that boosting starts from; see `LocalRows`."""
+    def start(self, learner: StartLearner, seed: int, known: Part | None) -> Part:
+        """Find scores that members start from; see `LocalRows`."""
         counts = self.class_counts()
         n = int(counts.sum())
         wanted = np.array([learner.n_samples(n)])

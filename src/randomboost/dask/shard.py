@@ -9,8 +9,8 @@ import numpy as np
 from distributed import get_worker
 from numpy.typing import NDArray
 
+from ..ensembles.landmark_average import start_of
 from ..ensembles.sparse_trees import SparseTrees
-from ..ensembles.start import Start
 from ..preprocessing.encoding import put_together
 from ..preprocessing.level_means import Cells, Column, Rows, find_folds
 from ..preprocessing.merging import canonical_order, sample_keys
@@ -99,7 +99,7 @@ class Shard:
         self._held = np.zeros(len(labels), dtype=bool)
         self._team = ThreadTeam(n_threads)
         self._bins: NDArray[np.uint8]
-        self._begin: NDArray[np.float32] | None = None
+        self._begins: list[NDArray[np.float32]] = []
         self._members: dict[int, ShardRows] = {}
 
     def __del__(self) -> None:
@@ -217,19 +217,20 @@ class Shard:
         return np.any(found, axis=0)
 
     def start(
-        self, scores: Start, seed: int, draws: NDArray[np.uint64], own: NDArray[np.float32]
+        self, scores: Any, seed: int, draws: NDArray[np.uint64], own: NDArray[np.float32]
     ) -> None:
-        """Note the scores that boosting starts from.
+        """Note scores that members start from, beside those that were noted before.
 
         The samples with the given draws, which rise, have scores of their own.
         """
         X = self._X
-        self._begin = self._storage.made(X, lambda rows: scores.scores(X[rows], self._team).T)
+        begin = self._storage.made(X, lambda rows: scores.scores(X[rows], self._team).T)
         mine = draw(self._keys, seed)
         places = np.searchsorted(draws, mine)
         known = places < len(draws)
         known[known] = draws[places[known]] == mine[known]
-        self._begin[known] = own[places[known]]
+        begin[known] = own[places[known]]
+        self._begins.append(begin)
 
     def bin(self, directions: Directions, edges: NDArray) -> None:
         """Find the bins of all samples."""
@@ -242,11 +243,12 @@ class Shard:
 
     def held_rows(self) -> tuple[NDArray[np.uint8], NDArray[np.float32] | None]:
         """Return the bins of the samples that are held out, and what they start from."""
-        return self._bins[self._held], self._first(self._held)
+        return self._bins[self._held], self._first(0, self._held)
 
-    def _first(self, part: NDArray | slice) -> NDArray[np.float32] | None:
-        """Return what is added to the prior of samples."""
-        return None if self._begin is None else self._begin[part]
+    def _first(self, member: int, part: NDArray | slice) -> NDArray[np.float32] | None:
+        """Return what is added to the prior of a member's samples."""
+        number = start_of(member, len(self._begins))
+        return None if number is None else self._begins[number][part]
 
     # -- members -----------------------------------------------------------------------------
 
@@ -262,7 +264,7 @@ class Shard:
             prior,
             n_sketches,
             self._team,
-            self._first(part),
+            self._first(number, part),
         )
 
     def go_on_from(self, start: SparseTrees) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -11,15 +11,11 @@ from numpy.typing import NDArray
 
 from ..explain.landmark_contributions import explain_landmarks, landmark_importances
 from ..projections.landmarks import Landmarks, WeightedSums, bent
-from ..runtime.checked_arrays import Arrays, Taken, floats, need
 from ..runtime.parallel import ThreadTeam
-from .base import ModelShape
-from .plain_tables import LandmarkTable, PlainTables
-from .start import Start
 
 
 @dataclass(frozen=True)
-class LandmarkScores(Start):
+class LandmarkScores:
     """Scores ``sum_v similarity_v(x) c_vr`` of the classes r.
 
     Parameters
@@ -32,27 +28,47 @@ class LandmarkScores(Start):
         Part of the loss of the prior that these scores remove, on samples they do not know.
     """
 
-    name = "landmarks"
     landmarks: Landmarks
     coefficients: NDArray[np.float32]
     share: float
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @cached_property
     def _sums(self) -> WeightedSums:
         return WeightedSums(self.landmarks, self.coefficients)
 
-    @property
-    def n_landmarks(self) -> int:
-        """Number of landmarks."""
-        return len(self.landmarks)
+    def equals(self, other: Any) -> bool:
+        """Return whether these are the scores of other ones, bit for bit."""
+        mine, theirs = self.landmarks, other.landmarks
+        return (
+            (mine.width, self.share) == (theirs.width, other.share)
+            and np.array_equal(mine.points, theirs.points)
+            and np.array_equal(mine.weights, theirs.weights)
+            and np.array_equal(self.coefficients, other.coefficients)
+        )
 
-    def taken(self, X: Any) -> NDArray:
-        """Return sparse input as an array: similarities need all features."""
-        return X if isinstance(X, np.ndarray) else X.toarray()
+    def sums(self, X: Any, team: ThreadTeam) -> NDArray:
+        """Return the scores in double precision; see `scores`."""
+        return self._sums.of(X, team)
 
     def scores(self, X: Any, team: ThreadTeam) -> NDArray[np.float32]:
-        """Return the scores of prepared features."""
-        return self._sums.of(X, team).astype(np.float32)
+        """Return the scores of prepared features.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Scaled data.
+        team : ThreadTeam
+            Threads.
+
+        Returns
+        -------
+        ndarray of float32 of shape (n_classes, n_samples)
+            The scores.
+        """
+        return self.sums(X, team).astype(np.float32)
 
     def contributions(self, X: Any, classes: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
         """Return integrated gradients, from the means of the features on."""
@@ -94,36 +110,3 @@ class LandmarkScores(Start):
         coefficients = np.zeros((len(self.landmarks), n_classes), dtype=np.float32)
         coefficients[:, numbers] = self.coefficients
         return LandmarkScores(self.landmarks, coefficients, self.share)
-
-    def to_arrays(self) -> Arrays:
-        """Return the arrays of a file by name."""
-        return {
-            "landmarks.points": self.landmarks.points,
-            "landmarks.weights": self.landmarks.weights,
-            "landmarks.coefficients": self.coefficients,
-            "landmarks.about": floats(np.array([self.landmarks.width, self.share])),
-        }
-
-    @classmethod
-    def from_arrays(cls, taken: Taken, shape: ModelShape) -> LandmarkScores:
-        """Return the scores that `to_arrays` was given."""
-        points = taken.single("landmarks.points", None, shape.n_features)
-        need(len(points) > 0, "it has no landmarks")
-        weights = taken.single("landmarks.weights", shape.n_features)
-        coefficients = taken.single("landmarks.coefficients", len(points), shape.n_classes)
-        width, share = taken.real("landmarks.about", 2).tolist()
-        need(width >= 0, "the similarity to its landmarks does not fall")
-        need(0 <= share <= 1, "the share of its landmarks is none")
-        return cls(Landmarks(points, weights, width), coefficients, share)
-
-    def in_tables(self, tables: PlainTables) -> PlainTables:
-        """Return the tables of trees with those of the scores."""
-        landmarks = self.landmarks
-        table = LandmarkTable(
-            landmarks.points,
-            landmarks.weights,
-            landmarks.width,
-            landmarks.squares,
-            self.coefficients,
-        )
-        return replace(tables, landmarks=table)

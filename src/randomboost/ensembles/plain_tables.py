@@ -155,8 +155,9 @@ class PlainTables:
         How sums become scores; None where they are the scores.
     code : ndarray of shape (n_classes, n_sums) or None
         The code of `decoding`.
-    landmarks : LandmarkTable or None
-        What is added to the sums of trees, rounded to float32.
+    landmarks : tuple of LandmarkTable
+        What is added to the sums of trees, rounded to float32 after it is summed itself; all tables
+        have as many landmarks.
     linear : LinearTable or None
         The same, of a linear model instead.
     """
@@ -171,5 +172,5 @@ class PlainTables:
     baseline: NDArray[np.float32] | None = None
     decoding: str | None = None
     code: NDArray | None = None
-    landmarks: LandmarkTable | None = None
+    landmarks: tuple[LandmarkTable, ...] = ()
     linear: LinearTable | None = None

@@ -30,7 +30,7 @@ class Start(ABC):
     def __getstate__(self) -> dict[str, Any]:
         return {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
 
-    def equals(self, other: Start) -> bool:
+    def equals(self, other: Any) -> bool:
         """Return whether these are the scores of other ones, bit for bit."""
         mine, theirs = self.to_arrays(), other.to_arrays()
         return mine.keys() == theirs.keys() and all(
@@ -51,6 +51,11 @@ class Start(ABC):
             The same.
         """
         return X
+
+    @property
+    def fitted(self) -> tuple[Any, ...]:
+        """The scores that were fitted one by one."""
+        return (self,)
 
     @property
     def n_landmarks(self) -> int:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..runtime.checked_arrays import Arrays, Taken
 from ..runtime.parallel import ThreadTeam
 from .base import Ensemble, ModelShape, as_shares
-from .landmark_scores import LandmarkScores
+from .landmark_average import LandmarkAverage
 from .linear_scores import LinearScores
 from .plain_tables import PlainTables
 from .sparse_trees import SparseTrees
@@ -119,11 +119,11 @@ class StartedTrees(Ensemble):
 
 
 class LandmarkTrees(StartedTrees):
-    """Scores of landmarks, which take the mean for a missing value, and trees."""
+    """Means of scores of landmarks, which take the mean for a missing value, and trees."""
 
     kind = "landmarks and trees"
-    start_kind = LandmarkScores
-    start: LandmarkScores
+    start_kind = LandmarkAverage
+    start: LandmarkAverage
 
 
 class LinearTrees(StartedTrees):

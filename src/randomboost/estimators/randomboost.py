@@ -53,7 +53,7 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
         shrinkage, and how many ensembles are averaged. By default these are four with fewer than
         10000 samples, two with fewer than 50000 (200000 if there are more than 64 features) and at
         most 64 classes, and one otherwise; "fast" averages half as many, "best" four times as
-        many.
+        many, which start from different landmarks, and some of them from none.
     learning_rate : float or None, default=None
         Shrinkage: the factor of every tree; None for 0.14 with fewer than 10000 samples, else 0.09
         to 0.21.
@@ -80,9 +80,10 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
         than 400 classes.
     n_landmarks : int or None, default=None
         Number of training samples that all others are compared with: boosting starts from the
-        scores of a ridge regression on the similarities to them. 0: boosting starts from the
-        frequencies of the classes. None: 600 to 2400, by the size of the data; for CSR data the
-        ridge regression is one on the features themselves instead; with more than 64 classes 0.
+        scores of a ridge regression on the similarities to them (three such regressions, with as
+        many each, for ``effort="best"``). 0: boosting starts from the frequencies of the classes.
+        None: 600 to 2400, by the size of the data; for CSR data the ridge regression is one on the
+        features themselves instead; with more than 64 classes 0.
     n_projections : int, default=550
         Number of directions beside the features themselves; fewer where their bins would take more
         than 256 MB.
@@ -115,7 +116,8 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
         Share of the samples that is held out if no `X_val` is given; None for 1000 samples, but at
         least 0.02 and at most 0.2 of them.
     n_iter_no_change : int, default=20
-        Number of rounds without improvement after which early stopping ends the fit.
+        Number of rounds without improvement after which early stopping ends the fit; where several
+        ensembles are averaged with ``effort="best"``, twice as many.
     warm_start : bool, default=False
         Continue from the rounds of the last fit, up to `n_estimators`; y may have new classes
         beside all that the last fit had. Seed, landmarks, directions and the number of averaged
@@ -298,7 +300,8 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
         if data.held is None:
             return super()._schedule(data, early)
         # further rounds lower the error of a bag, so that none is taken back
-        return Schedule(self._max_rounds(data), self.n_iter_no_change, keep_best=False)
+        patience = self.n_iter_no_change * (2 if self.effort == "best" else 1)
+        return Schedule(self._max_rounds(data), patience, keep_best=False)
 
     def _check_landmarks(
         self, data: TrainingData, start: SparseTrees | StartedTrees | None

@@ -288,27 +288,36 @@ static double @_bent(double x)
 /* adds the similarities to landmarks, times their coefficients */
 static void @_add_landmarks(const @_real *z, double *sums)
 {
-    double own[@_n_features], totals[@_n_classes], norm = 0.0;
-    uint32_t v, j, c;
-    for (j = 0; j < @_n_features; j++) {
-        own[j] = @_feature_weights[j] * @_bent(z[j]);
-        norm += own[j] * own[j];
-    }
+    double bent[@_n_features], own[@_n_features], totals[@_n_classes], all[@_n_classes];
+    uint32_t part, v, j, c;
+    for (j = 0; j < @_n_features; j++)
+        bent[j] = @_bent(z[j]);
     for (c = 0; c < @_n_classes; c++)
-        totals[c] = 0.0;
-    for (v = 0; v < $n_landmarks; v++) {
-        const float *point = @_points + (size_t)v * @_n_features;
-        const float *factors = @_factors + (size_t)v * @_n_classes;
-        double product = 0.0, distance, similarity;
-        for (j = 0; j < @_n_features; j++)
-            product += point[j] * own[j];
-        distance = norm + @_squares[v] - 2.0 * product;
-        similarity = @_exponential(-$width * (distance > 0.0 ? distance : 0.0));
+        all[c] = 0.0;
+    for (part = 0; part < $n_parts; part++) {
+        double norm = 0.0;
+        for (j = 0; j < @_n_features; j++) {
+            own[j] = @_feature_weights[part * @_n_features + j] * bent[j];
+            norm += own[j] * own[j];
+        }
         for (c = 0; c < @_n_classes; c++)
-            totals[c] += factors[c] * similarity;
+            totals[c] = 0.0;
+        for (v = part * $n_landmarks; v < (part + 1) * $n_landmarks; v++) {
+            const float *point = @_points + (size_t)v * @_n_features;
+            const float *factors = @_factors + (size_t)v * @_n_classes;
+            double product = 0.0, distance, similarity;
+            for (j = 0; j < @_n_features; j++)
+                product += point[j] * own[j];
+            distance = norm + @_squares[v] - 2.0 * product;
+            similarity = @_exponential(-@_widths[part] * (distance > 0.0 ? distance : 0.0));
+            for (c = 0; c < @_n_classes; c++)
+                totals[c] += factors[c] * similarity;
+        }
+        for (c = 0; c < @_n_classes; c++)
+            all[c] += totals[c];
     }
     for (c = 0; c < @_n_classes; c++)
-        sums[c] = @_as_float(sums[c] + @_as_float(totals[c]));
+        sums[c] = @_as_float(sums[c] + @_as_float(all[c]));
 }
 """
 

@@ -163,7 +163,7 @@ class _Writer:
     def _has_start(self) -> bool:
         """Whether something is added to the sums of trees."""
         tables = self._model.tables
-        return tables.landmarks is not None or tables.linear is not None
+        return bool(tables.landmarks) or tables.linear is not None
 
     def _rounded(self, number: str) -> str:
         """Return a number in the precision of the model."""
@@ -306,16 +306,14 @@ class _Writer:
             n_trees=len(trees.starts) - 1,
         )
 
-    def _landmarks(self, landmarks: LandmarkTable) -> None:
-        self._table("feature_weights", landmarks.weights)
-        self._table("points", landmarks.points)
-        self._table("squares", landmarks.squares)
-        self._table("factors", landmarks.coefficients)
-        self._put(
-            c_parts.LANDMARKS,
-            n_landmarks=len(landmarks.points),
-            width=_number(landmarks.width),
-        )
+    def _landmarks(self, landmarks: tuple[LandmarkTable, ...]) -> None:
+        self._table("widths", np.array([each.width for each in landmarks]))
+        self._table("feature_weights", np.concatenate([each.weights for each in landmarks]))
+        self._table("points", np.concatenate([each.points for each in landmarks]))
+        self._table("squares", np.concatenate([each.squares for each in landmarks]))
+        self._table("factors", np.concatenate([each.coefficients for each in landmarks]))
+        n_landmarks = len(landmarks[0].points)
+        self._put(c_parts.LANDMARKS, n_landmarks=n_landmarks, n_parts=len(landmarks))
 
     def _linear(self, linear: LinearTable) -> None:
         self._table("limits", linear.limits)
@@ -326,7 +324,7 @@ class _Writer:
     def scores(self) -> None:
         """Add the scores and the public functions."""
         model, more = self._model, ""
-        if model.tables.landmarks is not None:
+        if model.tables.landmarks:
             self._landmarks(model.tables.landmarks)
             more = "    @_add_landmarks(z, scores);\n"
         if model.tables.linear is not None:

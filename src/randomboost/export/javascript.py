@@ -164,7 +164,7 @@ def _data(model: PortableModel) -> dict[str, Any]:
         "nRounds": n_rounds,
         "nMembers": _n_members(stumps, trees),
         "prior": _packed(tables.baseline),
-        "landmarks": None if landmarks is None else _landmarks(landmarks),
+        "landmarks": [_landmarks(each) for each in landmarks],
         "linear": None if linear is None else _linear(linear),
         "decoding": tables.decoding,
         "code": _packed(tables.code),

@@ -223,13 +223,13 @@ function load(data) {
     }
     return Float64Array.from(sums);
   };
-  const landmarks = data.landmarks && {
-    width: data.landmarks.width,
-    points: unpack(data.landmarks.points),
-    weights: unpack(data.landmarks.weights),
-    squares: unpack(data.landmarks.squares),
-    coefficients: unpack(data.landmarks.coefficients),
-  };
+  const landmarks = data.landmarks.map((part) => ({
+    width: part.width,
+    points: unpack(part.points),
+    weights: unpack(part.weights),
+    squares: unpack(part.squares),
+    coefficients: unpack(part.coefficients),
+  }));
   const TERMS = [39916800, 3628800, 362880, 40320, 5040, 720, 120, 24, 6, 2, 1, 1];
   const halves = new Float64Array(1023).fill(1); // powers of 1/2
   for (let k = 1; k < halves.length; k++) halves[k] = 0.5 * halves[k - 1];
@@ -243,8 +243,8 @@ function load(data) {
     if (Number.isNaN(x)) return 0;
     return Math.abs(x / 3) > 1e8 ? 3 * Math.sign(x) : x / Math.sqrt(1 + (x / 3) * (x / 3));
   };
-  const landmarkSums = (z) => { // of similarities to landmarks, times their coefficients
-    const { width, points, weights, squares, coefficients } = landmarks;
+  const landmarkSums = (part, z) => { // of similarities to landmarks, times their coefficients
+    const { width, points, weights, squares, coefficients } = part;
     const own = z.map((x, j) => weights[j] * bent(x));
     const norm = own.reduce((total, one) => total + one * one, 0);
     const sums = new Float64Array(classes.length);
@@ -302,9 +302,10 @@ function load(data) {
     const z = scaled(features(row));
     if (data.gaussian && !mixtures) mixtures = makeMixtures(data.gaussian);
     const sums = leaves ? leafSums(z) : voteSums(z);
-    if (landmarks || linear) {
-      const begin = landmarks ? landmarkSums(z) : linearSums(z);
-      begin.forEach((one, c) => { sums[c] = Math.fround(sums[c] + Math.fround(one)); });
+    if (landmarks.length || linear) {
+      const totals = linear ? linearSums(z) : new Float64Array(classes.length);
+      for (const part of landmarks) landmarkSums(part, z).forEach((one, c) => { totals[c] += one; });
+      totals.forEach((one, c) => { sums[c] = Math.fround(sums[c] + Math.fround(one)); });
     }
     return Float64Array.from(code ? decoded(sums) : sums, round);
   };

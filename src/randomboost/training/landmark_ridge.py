@@ -25,7 +25,8 @@ from .out_of_fold import N_PARTS, best_factor, split, trusted_factor
 
 _START_SAMPLES, _PER_LANDMARK = 20_000, 20  # that a regression is fitted to, at most
 _TRIED_SAMPLES, _TRIED_LANDMARKS, _TRIED_PARTS = 1500, 192, 3  # while settings are compared
-_FEW = 1000  # samples up to which settings are compared on all parts instead of one
+_FEW = 1000  # samples up to which settings are compared on several parts instead of one
+_REFINED_SAMPLES = 4000  # on which widths are compared with all landmarks
 _POWERS = (0.0, 0.5, 1.0)  # of the correlation ratio of a feature, as its weight
 _WIDTHS = (0.03, 0.1, 0.3, 1.0, 3.0)  # in units of two over the mean squared distance
 _PENALTIES = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1)  # for a tenth of the samples
@@ -217,6 +218,28 @@ def _choose(
     return Setting(power, width, _PENALTIES[place])
 
 
+def _refine(
+    setting: Setting, X: NDArray, Z: NDArray, y: NDArray[np.int64], weight: NDArray,
+    n_classes: int, ratios: NDArray, n_landmarks: int, team: ThreadTeam,
+) -> Setting:  # fmt: skip
+    """Return a setting with the width and the penalty that are best with all landmarks.
+
+    More landmarks can make use of narrower similarities than those few that settings are compared
+    with.
+    """
+    parts = split(len(y), N_PARTS)
+    numbers = range(_TRIED_PARTS if len(y) <= _FEW else 1)
+    place = _WIDTHS.index(setting.width)
+    found = []
+    for width in _WIDTHS[max(place - 1, 0) : place + 3]:
+        landmarks = _make_landmarks(Z, ratios, setting.power, width, slice(0, n_landmarks))
+        similarities = landmarks.similarities(X, team)
+        tried = _Regression(landmarks, similarities, y, weight, n_classes, parts, team)
+        found += [(tried.loss(penalty, numbers), width, penalty) for penalty in _PENALTIES]
+    _, width, penalty = min(found)
+    return Setting(setting.power, width, penalty)
+
+
 def n_start_samples(n_samples: int, n_landmarks: int) -> int:
     """Return the number of samples that scores are fitted to.
 
@@ -241,6 +264,8 @@ def learn_start(
     n_landmarks: int,
     n_samples: int,
     team: ThreadTeam,
+    *,
+    thorough: bool = False,
 ) -> tuple[LandmarkScores, NDArray[np.float32]]:
     """Fit scores to start boosting from.
 
@@ -260,6 +285,8 @@ def learn_start(
         Number of all training samples.
     team : ThreadTeam
         Threads; they do not change the scores.
+    thorough : bool
+        Whether widths are compared with all landmarks, which takes several times as long.
 
     Returns
     -------
@@ -269,6 +296,10 @@ def learn_start(
     Z, few = bent(X), slice(0, _TRIED_SAMPLES)
     ratios = correlation_ratios(Z, y, weight)
     setting = _choose(X[few], Z[few], y[few], weight[few], n_classes, ratios, team)
+    if thorough:
+        few = slice(0, _REFINED_SAMPLES)
+        tried = X[few], Z[few], y[few], weight[few]
+        setting = _refine(setting, *tried, n_classes, ratios, n_landmarks, team)
     chosen = slice(0, n_landmarks)
     landmarks = _make_landmarks(Z, ratios, setting.power, setting.width, chosen)
     parts = split(len(y), N_PARTS)

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from ..ensembles.landmark_average import LandmarkAverage
 from ..ensembles.landmark_scores import LandmarkScores
 from ..ensembles.sparse_tree import SparseTree
 from ..ensembles.sparse_trees import SparseTrees
@@ -89,8 +90,10 @@ def _rehearse_predictions(n_classes: int) -> None:
     trees = SparseTrees.pack(directions, [tree], prior, np.zeros((1, 5, 1)))
     points = np.zeros((2, _COLUMNS), np.float32)
     landmarks = Landmarks(points, np.ones(_COLUMNS, np.float32), 1.0)
-    start = LandmarkScores(landmarks, np.zeros((2, n_classes), np.float32), 0.5)
-    LandmarkTrees(start, trees).best(np.zeros((_ROWS, _COLUMNS)), ThreadTeam(1))
+    scores = LandmarkScores(landmarks, np.zeros((2, n_classes), np.float32), 0.5)
+    LandmarkTrees(LandmarkAverage((scores,)), trees).best(
+        np.zeros((_ROWS, _COLUMNS)), ThreadTeam(1)
+    )
 
 
 @contextmanager

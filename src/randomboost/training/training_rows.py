@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ..ensembles.landmark_average import start_of
 from ..ensembles.sparse_trees import SparseTrees
-from ..ensembles.start import Start
 from ..preprocessing.merging import row_hashes, sample_keys
 from ..projections.directions import Directions, discriminant_sample, find_discriminants
 from ..runtime.exact_sums import class_totals
@@ -21,7 +21,7 @@ from .loop import TrainingData
 from .member_rows import MemberRows
 from .out_of_fold import first_samples
 from .scored_samples import ScoredSamples
-from .starts import StartLearner
+from .starts import Part, StartLearner
 
 
 class LocalRows:
@@ -38,7 +38,7 @@ class LocalRows:
     def __init__(self, data: TrainingData, team: ThreadTeam) -> None:
         self._data, self._team = data, team
         self._binned: BinnedData
-        self._begin: NDArray[np.float32] | None = None
+        self._begins: list[NDArray[np.float32]] = []
         keys = data.keys
         self._keys = sample_keys(row_hashes(data.X), data.y) if keys is None else keys
 
@@ -97,8 +97,8 @@ class LocalRows:
         totals = class_totals(y, weight, data.n_classes)
         return find_discriminants(X, y[chosen], weight[chosen], seed, count, totals)
 
-    def start(self, learner: StartLearner, seed: int, known: Start | None) -> Start:
-        """Find the scores that boosting starts from.
+    def start(self, learner: StartLearner, seed: int, known: Part | None) -> Part:
+        """Find scores that members start from, beside those that were found before.
 
         Parameters
         ----------
@@ -106,12 +106,12 @@ class LocalRows:
             Fits the scores.
         seed : int
             Seed.
-        known : Start or None
+        known : LandmarkScores, LinearScores or None
             Those of a model whose rounds go on.
 
         Returns
         -------
-        Start
+        LandmarkScores or LinearScores
             The scores.
         """
         data, team = self._data, self._team
@@ -121,16 +121,18 @@ class LocalRows:
             found, own = learner.learn(*samples, data.n_classes, len(data.y), team)
         scores = found if known is None else known
         whole = len(chosen) == len(data.y) and scores.equals(found)
-        self._begin = np.empty((len(data.y), data.n_classes), dtype=np.float32)
+        begin = np.empty((len(data.y), data.n_classes), dtype=np.float32)
         if not whole:
-            self._begin[:] = scores.scores(data.X, team).T
+            begin[:] = scores.scores(data.X, team).T
         if scores.equals(found):  # else the model is of other data
-            self._begin[chosen] = own
+            begin[chosen] = own
+        self._begins.append(begin)
         return scores
 
-    def _first(self, part: NDArray[np.int64] | slice) -> NDArray[np.float32] | None:
-        """Return what is added to the prior of samples."""
-        return None if self._begin is None else self._begin[part]
+    def _first(self, member: int, part: NDArray[np.int64] | slice) -> NDArray[np.float32] | None:
+        """Return what is added to the prior of a member's samples."""
+        number = start_of(member, len(self._begins))
+        return None if number is None else self._begins[number][part]
 
     def bin(self, directions: Directions, max_bins: int) -> NDArray:
         """Find the bins of all samples.
@@ -180,7 +182,7 @@ class LocalRows:
             prior,
             n_sketches,
             team,
-            self._first(part),
+            self._first(number, part),
         )
 
     def held(self, prior: Prior) -> ScoredSamples | None:
@@ -201,7 +203,7 @@ class LocalRows:
             return None
         weight = data.sample_weight[held]
         return ScoredSamples(
-            self._binned.bins[held], data.y[held], weight, prior, self._first(held)
+            self._binned.bins[held], data.y[held], weight, prior, self._first(0, held)
         )
 
     def go_on_from(

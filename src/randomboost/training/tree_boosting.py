@@ -23,7 +23,7 @@ from ..trees.sparse_scores import make_prior
 from .binned_data import BinnedData
 from .loop import Trainer, TrainingData
 from .scored_samples import ScoredSamples
-from .starts import choose_learner
+from .starts import choose_learner, find_start
 from .temperature import find_scale
 from .training_rows import LocalRows
 from .tree_directions import choose_directions, family_bounds
@@ -88,7 +88,7 @@ class SketchTrainer(Trainer):
         self._prior = make_prior(prior if start is None else start.prior)
         self._start: Start | None = None
         if learner is not None:
-            self._start = rows.start(learner, settings.seed, known)
+            self._start = find_start(learner, rows, seeds, known)
         edges = rows.bin(self._directions, settings.max_bins)
         self._held: ScoredSamples | None = rows.held(self._prior)
         self._apart = has_apart(m, n_members, team.n_threads)

@@ -56,6 +56,9 @@ class SketchSettings:
         Number of landmarks whose scores boosting starts from; 0 for none.
     linear : bool
         Whether boosting starts from a linear model, if there are no landmarks.
+    n_starts : int
+        Number of such starts, 1 or 3, each with landmarks of its own. Members take turns among
+        them; where there are three, every fourth member starts without landmarks.
     """
 
     n_rounds: int = 100
@@ -79,6 +82,7 @@ class SketchSettings:
     n_members: int = 1
     n_landmarks: int = 0
     linear: bool = False
+    n_starts: int = 1
 
     @classmethod
     def choose(
@@ -161,6 +165,7 @@ class SketchSettings:
             n_members=n_members,
             n_landmarks=n_landmarks,
             linear=linear,
+            n_starts=3 if effort == "best" and n_landmarks else 1,
         )
 
 
@@ -172,4 +177,4 @@ def _choose_landmarks(n_samples: int, n_classes: int, wide: bool, effort: str) -
     chosen = min(max(n_samples // 8, fewest), most)
     if n_samples >= _HUGE:  # trees of many features cost so much that landmarks are cheap
         chosen = _LANDMARKS_IF_WIDE if wide else fewest
-    return {"fast": chosen // 2, "default": chosen, "best": 2 * chosen}[effort]
+    return chosen // 2 if effort == "fast" else chosen

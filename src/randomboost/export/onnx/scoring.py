@@ -206,7 +206,7 @@ class _Builder:
         table = after_prior(table, model.tables.baseline)
         entries = vector_entries(table)
         sums = add_trees(graph, values, table, entries, len(model.classes), model.dtype)
-        if model.tables.landmarks is not None:
+        if model.tables.landmarks:
             begin = add_landmarks(graph, self._samples, model.tables.landmarks)
             sums = graph.add("Add", sums, begin)
         if model.tables.linear is not None:
