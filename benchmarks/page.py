@@ -12,6 +12,7 @@ from measure import state_of_trees
 from pictures import draw_growth
 from roofline import tables
 
+from randomboost.training.landmark_ridge import n_start_samples
 from randomboost.training.tree_directions import direction_counts
 from randomboost.training.tree_settings import SketchSettings
 from randomboost.trees.lanes import n_lanes
@@ -51,13 +52,13 @@ NOTES = {
     "predict_s": "A single row is another matter, as most of its time is spent around the trees:",
     "bytes": "",
     "peak_bytes": """\
-With m rows, d features, k classes, q sketches, L lanes (8, 16, 32 or 64, the next number above
-q + 1), D directions and M members RandomBoost takes about `m (8 d + D + M (12 k + 4 q + 8 L +
-{neither}))` bytes (k at most 64): one scaled copy of the data, a byte for every direction, and
-scores, probabilities and lanes of every member. With data in single precision it is 4 d. D is
-limited so that m D is at most 256 MB, but there are at least d + 55 directions. Small fits take
-some 30 MB more, and the landmarks 16 bytes for each pair of a sample (20 000 at most) and a
-landmark.
+RandomBoost takes about
+`8 m d + max(m (D + M (12 k + 4 q + 8 L + {neither})), 16 s p + 48 p^2)` bytes for m rows,
+d features, k classes (at most 64), q sketches, L lanes (8, 16, 32 or 64, at least q + 2),
+D directions, M members and p landmarks that are fitted to s samples: one scaled copy of the
+data (4 m d in single precision), and then either the landmarks' similarities or a byte for
+every direction, with the scores, probabilities and lanes of every member. There are fewer
+directions where m D would exceed 256 MB, but at least d + 55.
 """,
 }
 ROOFLINE = """\
@@ -142,7 +143,10 @@ def expected_bytes(shape: Shape) -> float:
     n_directions = sum(direction_counts(settings, shape.rows, shape.features).values())
     q = n_used(settings.n_sketches, shape.classes)
     member = 12 * shape.classes + 4 * q + 8 * n_lanes(q) + _NEITHER
-    return shape.rows * (8 * shape.features + n_directions + settings.n_members * member)
+    n_landmarks = settings.n_landmarks
+    compared = 16 * n_start_samples(shape.rows, n_landmarks) * n_landmarks + 48 * n_landmarks**2
+    grown = shape.rows * (n_directions + settings.n_members * member)
+    return 8 * shape.rows * shape.features + max(grown, compared)
 
 
 def _memory_table(records: dict[str, Any], quick: bool) -> str:

@@ -93,6 +93,10 @@ def main() -> None:
         jobs = chosen_jobs(results, chosen)
         if chosen.fresh:
             forget(results, jobs)
+        more = Limits(chosen.limit_seconds, chosen.limit_gb)
+        for job in jobs:
+            if more.allow_more(results.records.get(job.key, {})):
+                del results.records[job.key]
         jobs = [job for job in jobs if not results.done(job.key)]
         minutes = sum(job.cost for job in jobs) / 60
         print(f"{len(jobs)} measurements, about {minutes:.0f} minutes on two cores")

@@ -199,8 +199,8 @@ def table_scores(tables, data, n_classes):
     sums = np.array(sums)
     if tables.baseline is not None:
         sums = sums + tables.baseline[:, None]
-    if tables.landmarks is not None:
-        sums = sums + landmark_sums(tables.landmarks, data)
+    for landmarks in tables.landmarks:
+        sums = sums + landmark_sums(landmarks, data)
     if tables.linear is not None:
         limits = tables.linear.limits.astype(np.float64)
         limited = np.clip(data, -limits, limits) @ tables.linear.coefficients.astype(np.float64)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
 from sklearn.datasets import load_wine
 from sklearn.pipeline import make_pipeline
 
@@ -33,6 +34,8 @@ _TREES: dict[str, dict[str, Any]] = {
     "trees-density": {"projection": ("sparse", 0.4), "n_projections": 30},
     "trees-no-landmarks": {"n_landmarks": 0},
     "trees-few": {"leaf_classes": 1, "n_sketches": 2},
+    "trees-several-starts": {"effort": "best", "n_landmarks": 8, "max_leaf_nodes": 4},
+    "trees-linear": {},  # fitted to a CSR matrix
 }
 _RANK: dict[str, dict[str, Any]] = {
     "rank": {"n_projections": 50},
@@ -70,7 +73,8 @@ def make(name: str, n_estimators: int = 6) -> Any:
     kind, setting = SETTINGS[name]
     model = getattr(randomboost, kind)(n_estimators=n_estimators, random_state=3, **setting)
     used = y < 2 if kind == "AdaBoostClassifier" else y < 3
-    return model.fit(X[used], NAMES[y[used]])
+    data = csr_array(X) if name == "trees-linear" else X
+    return model.fit(data[used], NAMES[y[used]])
 
 
 def table() -> pd.DataFrame:

@@ -82,7 +82,7 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
         Number of training samples that all others are compared with: boosting starts from the
         scores of a ridge regression on the similarities to them (three such regressions, with as
         many each, for ``effort="best"``). 0: boosting starts from the frequencies of the classes.
-        None: 600 to 2400, by the size of the data; for CSR data the ridge regression is one on the
+        None: 600 to 3600, by the size of the data; for CSR data the ridge regression is one on the
         features themselves instead; with more than 64 classes 0.
     n_projections : int, default=550
         Number of directions beside the features themselves; fewer where their bins would take more

@@ -305,13 +305,16 @@ def learn_start(
     parts = split(len(y), N_PARTS)
     similarities = landmarks.similarities(X, team)
     regression = _Regression(landmarks, similarities, y, weight, n_classes, parts, team)
+    penalty = setting.penalty
+    if len(y) > _TRIED_SAMPLES:  # more samples and landmarks need less of one
+        penalty = _PENALTIES[_best_penalty(regression, range(1), _PENALTIES.index(penalty))[1]]
     found = np.empty((len(y), n_classes))
 
     def work(number: int) -> None:
-        found[parts[number]] = regression.predict_part(setting.penalty, number)
+        found[parts[number]] = regression.predict_part(penalty, number)
 
     team.for_each(work, len(parts))
     factor, share = trusted_factor(found, regression.prior, y, regression.share, n_samples)
-    coefficients = (factor * regression.coefficients(setting.penalty)).astype(np.float32)
+    coefficients = (factor * regression.coefficients(penalty)).astype(np.float32)
     scores = LandmarkScores(landmarks, coefficients, share)
     return scores, (factor * found).astype(np.float32)

@@ -8,7 +8,7 @@ from typing import Any
 from ..trees.sparse_scores import DENSE
 
 _SMALL, _LARGE, _HUGE, _HUGE_IF_WIDE = 4000, 10_000, 50_000, 200_000  # samples
-_LANDMARKS, _LANDMARKS_IF_WIDE = (600, 1500), 2400  # fewest and most; for huge, wide data
+_LANDMARKS, _LANDMARKS_IF_WIDE = (600, 1500), 3600  # fewest and most; for huge, wide data
 _FEW_CLASSES, _SOME_CLASSES, _MANY_CLASSES, _MANY_FEATURES = 12, 64, 400, 64
 
 

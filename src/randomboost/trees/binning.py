@@ -118,7 +118,7 @@ def find_edges(values: NDArray, max_bins: int, missing: NDArray[np.bool_]) -> ND
 
 
 @kernel
-def _cell(value: Any, low: float, scale: float, n_cells: int) -> Any:
+def _cell(value: Any, low: float, scale: float, n_cells: int) -> np.int64:
     """Return the cell of a value among cells of equal width; a larger value has no lower one."""
     place = (np.float64(value) - low) * scale
     if place < n_cells:

@@ -233,6 +233,7 @@ def sketch(
     weight: NDArray[np.float32],
     matrix: NDArray[np.float32],
     team: ThreadTeam,
+    out: Sketches | None = None,
 ) -> Sketches:
     """Return sketched gradients of the cross-entropy, and what else a round needs.
 
@@ -248,6 +249,8 @@ def sketch(
         The sketching matrix.
     team : ThreadTeam
         Threads.
+    out : Sketches or None
+        Arrays of an earlier round, which are filled in; None for new ones.
 
     Returns
     -------
@@ -259,24 +262,24 @@ def sketch(
     # BLAS would sum as its threads are, and limiting them takes long
     offset = (prior.shares.astype(np.float64)[:, None] * matrix).sum(axis=0).astype(np.float32)
     square = np.float32((prior.shares.astype(np.float64) ** 2).sum())
-    out = Sketches.empty(m, matrix.shape[1], len(prior.scores))
+    found = Sketches.empty(m, matrix.shape[1], len(prior.scores)) if out is None else out
     top = prior.scores.max()
 
     def work(first: int, last: int) -> None:
-        if len(out.probabilities):
+        if len(found.probabilities):
             sketch_dense(
-                scores.values, y, weight, matrix, out.probabilities, out.gradients,
-                out.curvatures, out.losses, first, last,
+                scores.values, y, weight, matrix, found.probabilities, found.gradients,
+                found.curvatures, found.losses, first, last,
             )  # fmt: skip
             return
         _sketch(
             scores.classes, scores.values, scores.counts, y, weight, prior.shares,
-            top, matrix, offset, square, out.normalisers, out.gradients,
-            out.curvatures, out.losses, first, last,
+            top, matrix, offset, square, found.normalisers, found.gradients,
+            found.curvatures, found.losses, first, last,
         )  # fmt: skip
 
     team.run(work, m, grain=256)
-    return out
+    return found
 
 
 @kernel
