@@ -128,11 +128,12 @@ def _cell(records: dict[str, Any], shape: Shape, model: str, field: str) -> str:
 
 
 def _field_table(records: dict[str, Any], quick: bool, field: str, what: str) -> str:
-    """Return the table of a figure of all models on all data."""
+    """Return the table of a figure of all models that were measured, on all data."""
     points = _points(quick)
     rows = [
         [model, *(_cell(records, shape, model, field) for shape in points.values())]
         for model in NAMES
+        if any(key(shape, model) in records for shape in points.values())
     ]
     return table([what, *points], rows)
 
