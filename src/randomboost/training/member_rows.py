@@ -141,8 +141,7 @@ class MemberRows:
         self.runner: RoundRunner | None = None
         if team.n_threads == 1 and len(prior.scores) <= DENSE:
             self.runner = RoundRunner(bins, self.y, self._weight, keys, prior)
-        # new arrays every round would take long; these take no memory before they are filled in
-        self._sketches = Sketches.empty(len(y), n_sketches, len(prior.scores))
+        self._sketches: Sketches
         self._rows: NDArray[np.uint32]
         self._places: NDArray[np.int32]
 
@@ -170,7 +169,7 @@ class MemberRows:
         RoundSums
             Sums over the samples.
         """
-        sketch(self.scores, self.y, self._weight, matrix, self._team, self._sketches)
+        self._sketches = sketch(self.scores, self.y, self._weight, matrix, self._team)
         if share >= 1.0:
             return self.take_all()
         rows = np.empty(len(self) + 1, dtype=np.uint32)

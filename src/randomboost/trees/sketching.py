@@ -233,7 +233,6 @@ def sketch(
     weight: NDArray[np.float32],
     matrix: NDArray[np.float32],
     team: ThreadTeam,
-    out: Sketches | None = None,
 ) -> Sketches:
     """Return sketched gradients of the cross-entropy, and what else a round needs.
 
@@ -249,8 +248,6 @@ def sketch(
         The sketching matrix.
     team : ThreadTeam
         Threads.
-    out : Sketches or None
-        Arrays of an earlier round, which are filled in; None for new ones.
 
     Returns
     -------
@@ -262,24 +259,24 @@ def sketch(
     # BLAS would sum as its threads are, and limiting them takes long
     offset = (prior.shares.astype(np.float64)[:, None] * matrix).sum(axis=0).astype(np.float32)
     square = np.float32((prior.shares.astype(np.float64) ** 2).sum())
-    found = Sketches.empty(m, matrix.shape[1], len(prior.scores)) if out is None else out
+    out = Sketches.empty(m, matrix.shape[1], len(prior.scores))
     top = prior.scores.max()
 
     def work(first: int, last: int) -> None:
-        if len(found.probabilities):
+        if len(out.probabilities):
             sketch_dense(
-                scores.values, y, weight, matrix, found.probabilities, found.gradients,
-                found.curvatures, found.losses, first, last,
+                scores.values, y, weight, matrix, out.probabilities, out.gradients,
+                out.curvatures, out.losses, first, last,
             )  # fmt: skip
             return
         _sketch(
             scores.classes, scores.values, scores.counts, y, weight, prior.shares,
-            top, matrix, offset, square, found.normalisers, found.gradients,
-            found.curvatures, found.losses, first, last,
+            top, matrix, offset, square, out.normalisers, out.gradients,
+            out.curvatures, out.losses, first, last,
         )  # fmt: skip
 
     team.run(work, m, grain=256)
-    return found
+    return out
 
 
 @kernel
