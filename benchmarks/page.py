@@ -53,11 +53,12 @@ NOTES = {
     "bytes": "",
     "peak_bytes": """\
 RandomBoost takes about
-`8 m d + max(m (D + M (12 k + 4 q + 8 L + {neither})), 16 s p + 48 p^2)` bytes for m rows, d features, k classes (at most 64), q sketches, L lanes (8, 16, 32 or 64, at least
-q + 2), D directions, M members and p landmarks that are fitted to s samples: one scaled copy of
-the data (4 m d in single precision), and then either the landmarks' similarities or a byte for every
-direction, with the scores, probabilities and lanes of every member. There are fewer directions
-where m D would exceed 256 MB, but at least d + 55.
+`8 m d + max(m (D + M (12 k + 4 q + 8 L + {neither})), 16 s p + 48 p^2)` bytes for m rows,
+d features, k classes (at most 64), q sketches, L lanes (8, 16, 32 or 64, at least q + 2),
+D directions, M members and p landmarks that are fitted to s samples: one scaled copy of the
+data (4 m d in single precision), and then either the landmarks' similarities or a byte for
+every direction, with the scores, probabilities and lanes of every member. There are fewer
+directions where m D would exceed 256 MB, but at least d + 55.
 """,
 }
 ROOFLINE = """\
