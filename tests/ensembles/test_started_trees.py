@@ -13,7 +13,7 @@ from scipy.special import softmax
 
 from randomboost.ensembles import KINDS
 from randomboost.ensembles.base import ModelShape
-from randomboost.ensembles.landmark_average import n_turns, start_of
+from randomboost.ensembles.landmark_average import start_of
 from randomboost.ensembles.landmark_scores import LandmarkScores
 from randomboost.ensembles.started_trees import LandmarkTrees, apart, together
 from randomboost.files import ModelFileError
@@ -76,7 +76,7 @@ def plain_part(part, X):
 
 def plain_start(ensemble, X):
     parts = ensemble.start.parts
-    return sum(plain_part(part, X) for part in parts) / (len(parts) + (len(parts) > 1))
+    return sum(plain_part(part, X) for part in parts) / ensemble.start.n_turns
 
 
 def test_an_ensemble_is_what_it_starts_from_and_trees(ensemble):
@@ -228,6 +228,7 @@ DAMAGE = {
     "a weight less": {"landmarks.weights": np.s_[1:]},
     "a class less": {"landmarks.coefficients": np.s_[:, 1:]},
     "no share": {"landmarks.about": np.s_[:1]},
+    "no turns": {"landmarks.turns": np.s_[:0]},
 }
 
 
@@ -299,7 +300,7 @@ def test_members_take_turns_and_every_last_one_starts_without_landmarks():
     trainer = SketchTrainer(replace(SETTINGS, n_members=8, n_starts=3), given, None, ONE)
     found = [member.rows.scores.dense() for member in trainer._members]
     for member, scores in enumerate(found):
-        assert (start_of(member, 3) is None) == (member % 4 == 3)
+        assert (start_of(member, 3, 4) is None) == (member % 4 == 3)
         assert_array_equal(scores, found[member % 4])
     prior = np.log(np.bincount(y) / len(y)).astype(np.float32)
     assert_allclose(found[3], np.broadcast_to(prior[:, None], found[3].shape), rtol=1e-5)
@@ -310,6 +311,7 @@ def test_members_take_turns_and_every_last_one_starts_without_landmarks():
 
 
 def test_turns():
-    assert [n_turns(n) for n in (1, 3)] == [1, 4]
-    assert [start_of(member, 1) for member in range(3)] == [0, 0, 0]
-    assert [start_of(member, 0) for member in range(3)] == [None] * 3
+    assert [start_of(member, 1, 1) for member in range(3)] == [0, 0, 0]
+    assert [start_of(member, 1, 2) for member in range(4)] == [0, None, 0, None]
+    assert [start_of(member, 2, 4) for member in range(5)] == [0, 1, None, None, 0]
+    assert [start_of(member, 0, 1) for member in range(3)] == [None] * 3

@@ -91,8 +91,8 @@ def test_training_goes_on_from_the_scores_of_the_landmarks(monkeypatch):
     made = []
 
     class Kept(estimator.SketchTrainer):
-        def __init__(self, settings, data, start, team):
-            super().__init__(settings, data, start, team)
+        def __init__(self, settings, data, *others):
+            super().__init__(settings, data, *others)
             made.append((self, data))
 
     monkeypatch.setattr(estimator, "SketchTrainer", Kept)

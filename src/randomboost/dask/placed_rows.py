@@ -20,6 +20,7 @@ from ..runtime.exact_sums import finest_unit
 from ..runtime.parallel import ThreadTeam
 from ..training.scored_samples import ScoredSamples
 from ..training.shared_rows import SharedRows
+from ..training.start_trial import Trial
 from ..training.starts import Part, StartLearner
 from ..trees.binning import find_edges, sample_step
 from ..trees.sparse_scores import Prior
@@ -168,7 +169,9 @@ class PlacedRows:
         X, y, weight = (np.concatenate(each) for each in zip(*found, strict=True))
         return find_discriminants(X, y, weight, seed, count, self.totals(member))
 
-    def start(self, learner: StartLearner, seed: int, known: Part | None) -> Part:
+    def start(
+        self, learner: StartLearner, seed: int, known: Part | None
+    ) -> tuple[Part, Trial]:
         """Find scores that members start from; see `LocalRows`."""
         counts = self.class_counts()
         n = int(counts.sum())
@@ -180,11 +183,15 @@ class PlacedRows:
         found = self._group.ask("sample", None, seed, False, limits)
         order = np.argsort(draws, kind="stable")
         X, y, weight = (np.concatenate(each)[order] for each in zip(*found, strict=True))
-        learned, own = learner.learn(X, y, weight, len(counts), n, self._team)
+        learned, own, trial = learner.learn(X, y, weight, len(counts), n, self._team)
         scores = learned if known is None else known
         same = scores.equals(learned)
         self._group.tell("start", scores, seed, draws[order] if same else draws[:0], own)
-        return scores
+        return scores, trial
+
+    def take_turns(self, n_starts: int, n_turns: int) -> None:
+        """Have the members take turns among the first of the starts; see `LocalRows`."""
+        self._group.tell("take_turns", n_starts, n_turns)
 
     def bin(self, directions: Directions, max_bins: int) -> NDArray:
         """Find the bins of all samples; return the edges."""

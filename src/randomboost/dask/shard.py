@@ -100,6 +100,7 @@ class Shard:
         self._team = ThreadTeam(n_threads)
         self._bins: NDArray[np.uint8]
         self._begins: list[NDArray[np.float32]] = []
+        self._n_turns = 1
         self._members: dict[int, ShardRows] = {}
 
     def __del__(self) -> None:
@@ -232,6 +233,10 @@ class Shard:
         begin[known] = own[places[known]]
         self._begins.append(begin)
 
+    def take_turns(self, n_starts: int, n_turns: int) -> None:
+        """Have the members take turns among the first of the starts."""
+        self._begins, self._n_turns = self._begins[:n_starts], n_turns
+
     def bin(self, directions: Directions, edges: NDArray) -> None:
         """Find the bins of all samples."""
         X, n_bins = self._X, edges.shape[1] + 1
@@ -247,7 +252,7 @@ class Shard:
 
     def _first(self, member: int, part: NDArray | slice) -> NDArray[np.float32] | None:
         """Return what is added to the prior of a member's samples."""
-        number = start_of(member, len(self._begins))
+        number = start_of(member, len(self._begins), self._n_turns)
         return None if number is None else self._begins[number][part]
 
     # -- members -----------------------------------------------------------------------------

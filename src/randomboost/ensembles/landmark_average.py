@@ -1,7 +1,8 @@
 """The mean of what the members of a bag start from: scores of landmarks, or nothing.
 
-Members take turns among several starts, each with landmarks of its own, and every last turn starts
-from the frequencies of the classes alone: what trees learn without landmarks fails elsewhere.
+Members take turns among the starts, each with landmarks of its own, and among the last turns may be
+some that start from the frequencies of the classes alone: what trees learn without landmarks fails
+elsewhere.
 """
 
 from __future__ import annotations
@@ -22,23 +23,7 @@ from .plain_tables import LandmarkTable, PlainTables
 from .start import Start
 
 
-def n_turns(n_starts: int) -> int:
-    """Return how many members start in different ways, for a number of starts with landmarks.
-
-    Parameters
-    ----------
-    n_starts : int
-        Number of starts.
-
-    Returns
-    -------
-    int
-        1 for a single start, else one more than there are starts.
-    """
-    return n_starts + (n_starts > 1)
-
-
-def start_of(member: int, n_starts: int) -> int | None:
+def start_of(member: int, n_starts: int, n_turns: int) -> int | None:
     """Return the number of the start of a member.
 
     Parameters
@@ -47,13 +32,15 @@ def start_of(member: int, n_starts: int) -> int | None:
         Number of the member.
     n_starts : int
         Number of starts with landmarks.
+    n_turns : int
+        Number of turns, one for every start and those without landmarks.
 
     Returns
     -------
     int or None
         The number; None if it starts from the frequencies of the classes.
     """
-    turn = member % n_turns(n_starts) if n_starts else 0
+    turn = member % n_turns
     return turn if turn < n_starts else None
 
 
@@ -64,19 +51,22 @@ class LandmarkAverage(Start):
     Parameters
     ----------
     parts : tuple of LandmarkScores
-        The starts with landmarks, as many in each; `n_turns` of their number is a power of two, so
-        that a part of a float32 is a float32.
+        The starts with landmarks, as many in each.
+    n_turns : int
+        Number of turns that members take: one for every start, and those without landmarks. A power
+        of two, so that a part of a float32 is a float32.
     """
 
     name = "landmarks"
     parts: tuple[LandmarkScores, ...]
+    n_turns: int
 
     def __len__(self) -> int:
         return len(self.parts)
 
     def _mean(self, found: Iterable[Any]) -> Any:
         """Return the mean over all turns of what the parts have."""
-        return sum(found) / n_turns(len(self))
+        return sum(found) / self.n_turns
 
     @property
     def fitted(self) -> tuple[LandmarkScores, ...]:
@@ -117,7 +107,8 @@ class LandmarkAverage(Start):
 
     def with_classes(self, numbers: NDArray[np.int64], n_classes: int) -> LandmarkAverage:
         """Return the scores with further classes; see `LandmarkScores.with_classes`."""
-        return LandmarkAverage(tuple(part.with_classes(numbers, n_classes) for part in self.parts))
+        parts = tuple(part.with_classes(numbers, n_classes) for part in self.parts)
+        return LandmarkAverage(parts, self.n_turns)
 
     def in_tables(self, tables: PlainTables) -> PlainTables:
         """Return the tables of trees with those of the starts, whose sum is the mean."""
@@ -127,7 +118,7 @@ class LandmarkAverage(Start):
                 part.landmarks.weights,
                 part.landmarks.width,
                 part.landmarks.squares,
-                part.coefficients / np.float32(n_turns(len(self))),
+                part.coefficients / np.float32(self.n_turns),
             )
             for part in self.parts
         )
@@ -142,6 +133,7 @@ class LandmarkAverage(Start):
             "landmarks.weights": np.concatenate([part.landmarks.weights for part in parts]),
             "landmarks.coefficients": np.concatenate([part.coefficients for part in parts]),
             "landmarks.about": floats(np.ravel(about)),
+            "landmarks.turns": np.array([self.n_turns], dtype=np.uint16),
         }
 
     @classmethod
@@ -163,4 +155,6 @@ class LandmarkAverage(Start):
             own = slice(number * each, (number + 1) * each)
             landmarks = Landmarks(points[own], weights[number], width)
             parts.append(LandmarkScores(landmarks, coefficients[own], share))
-        return cls(tuple(parts))
+        n_turns = int(taken.whole("landmarks.turns", np.int64, 1)[0])
+        need(n_turns >= n and n_turns & (n_turns - 1) == 0, "the turns of its members do not fit")
+        return cls(tuple(parts), n_turns)

@@ -26,6 +26,7 @@ class Start(ABC):
 
     name: ClassVar[str]  # for messages, in the plural
     share: float
+    n_turns = 1  # that members take among several starts
 
     def __getstate__(self) -> dict[str, Any]:
         return {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -20,7 +21,7 @@ from ..projections.matrices import KINDS, split_kind
 from ..runtime.parallel import ThreadTeam
 from ..training.loop import Schedule, TrainingData
 from ..training.rehearsal import rehearsed
-from ..training.tree_boosting import SketchTrainer
+from ..training.tree_boosting import SketchTrainer, without_landmarks
 from ..training.tree_directions import direction_counts
 from ..training.tree_settings import SketchSettings
 from ..trees.sparse_scores import DENSE
@@ -325,24 +326,32 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
                 f"{data.n_classes}: {leave}"
             )
 
-    def _chosen(self, data: TrainingData) -> SketchSettings:
+    def _chosen(self, data: TrainingData, without: float) -> SketchSettings:
         """Return the settings for the size of the data."""
         sparse = sp.issparse(data.X)
         n_landmarks = 0 if sparse else self.n_landmarks
         size = data.size, self.n_features_in_, data.n_classes
         linear = sparse and self.n_landmarks is None
-        return SketchSettings.choose(*size, self.effort, n_landmarks, data.categorical, linear)
+        kind = n_landmarks, data.categorical, linear, without
+        return SketchSettings.choose(*size, self.effort, *kind)
 
     def _max_rounds(self, data: TrainingData) -> int:
-        return self._chosen(data).n_rounds if self.n_estimators is None else self.n_estimators
+        if self.n_estimators is not None:
+            return self.n_estimators
+        goes_on = self.warm_start and hasattr(self, "model_")
+        start = apart(self.model_.ensemble)[0] if goes_on else None
+        return self._chosen(data, without_landmarks(start) if goes_on else 0.0).n_rounds
 
     def _validation_share(self, n_samples: int) -> float:
         if self.validation_fraction is not None:
             return self.validation_fraction
         return min(0.2, max(0.02, _ENOUGH / n_samples))
 
-    def _settings(self, data: TrainingData, seed: int) -> SketchSettings:
+    def _settings(
+        self, data: TrainingData, seed: int, without: float = 0.0
+    ) -> SketchSettings:
         given: dict[str, Any] = {
+            "n_rounds": self.n_estimators,
             "learning_rate": self.learning_rate,
             "max_leaves": self.max_leaf_nodes,
             "max_depth": self.max_depth,
@@ -354,7 +363,7 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
             "max_features": self.max_features,
             "max_bins": self.max_bins,
         }
-        chosen = self._chosen(data)
+        chosen = self._chosen(data, without)
         given = {name: value for name, value in given.items() if value is not None}
         if "max_features" in given:
             given["max_drawn"] = 2**31  # no other limit
@@ -371,8 +380,9 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
         self._check_landmarks(data, start)
         settings = self._settings(data, seed)
         n_threads = team.n_threads if data.rows is None else 1  # else the samples are elsewhere
-        with rehearsed(settings, data.size, data.n_classes, n_threads):
-            return SketchTrainer(settings, data, start, team)
+        adapted = partial(self._settings, data, seed)
+        with rehearsed(settings, data.size, data.n_classes, n_threads) as compiled:
+            return SketchTrainer(settings, data, start, team, adapted, compiled)
 
     def _changed_since(
         self, ensemble: SparseTrees | StartedTrees, seed: int, data: TrainingData

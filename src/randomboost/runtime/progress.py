@@ -56,6 +56,18 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
 
+    def expect(self, total: int) -> None:
+        """Change the maximum number of rounds.
+
+        Parameters
+        ----------
+        total : int
+            The number.
+        """
+        self._total = total
+        if self._bar is not None:
+            self._bar.update(self._task, total=total)
+
     def say(self, text: str) -> None:
         """Show a line of text, unless it is empty.
 

@@ -88,6 +88,7 @@ class Trainer(ABC):
     """Runs the rounds of one fit."""
 
     note = ""  # how the work is done, for the user
+    n_rounds: int | None = None  # the most, where the trainer chooses it
 
     @abstractmethod
     def step(self) -> dict[str, float] | str:

@@ -6,7 +6,7 @@ samples meanwhile, so that they are in the cache when this one comes to them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -91,7 +91,7 @@ def _rehearse_predictions(n_classes: int) -> None:
     points = np.zeros((2, _COLUMNS), np.float32)
     landmarks = Landmarks(points, np.ones(_COLUMNS, np.float32), 1.0)
     scores = LandmarkScores(landmarks, np.zeros((2, n_classes), np.float32), 0.5)
-    LandmarkTrees(LandmarkAverage((scores,)), trees).best(
+    LandmarkTrees(LandmarkAverage((scores,), 1), trees).best(
         np.zeros((_ROWS, _COLUMNS)), ThreadTeam(1)
     )
 
@@ -99,11 +99,12 @@ def _rehearse_predictions(n_classes: int) -> None:
 @contextmanager
 def rehearsed(
     settings: SketchSettings, n_samples: int, n_classes: int, n_threads: int
-) -> Iterator[None]:
+) -> Iterator[Callable[[], None]]:
     """Have the rounds of a fit compiled by another process, until the end of this context.
 
-    Nothing is done where kernels come from the cache, or with one thread. If this process has
-    to wait, it compiles the kernels of predictions.
+    Nothing is done where kernels come from the cache, or with one thread. What the context yields
+    is to be called before the first round. If this process has to wait there, it compiles the
+    kernels of predictions.
 
     Parameters
     ----------
@@ -121,16 +122,20 @@ def rehearsed(
     task = min(n_classes, DENSE + 1), n_sketches, 1 if alone else n_threads
     kind = n_lanes(n_sketches), task[2] == 1, n_classes <= DENSE  # what kernels depend on
     if n_threads == 1 or not has_compiled() or kind in _done:
-        yield
+        yield lambda: None
         return
     _done.add(kind)
     other = SecondProcess(rehearse_rounds, *task)
-    try:
-        if other.runs:
-            _rehearse_ends(*task)
-        yield
+
+    def wait() -> None:
         if other.runs and n_classes <= DENSE:
             _rehearse_predictions(n_classes)
         other.wait()
+
+    try:
+        if other.runs:
+            _rehearse_ends(*task)
+        yield wait
+        wait()
     finally:
         other.stop()

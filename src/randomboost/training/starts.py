@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,29 @@ from ..ensembles.start import Start
 from ..runtime.parallel import ThreadTeam
 from .landmark_ridge import learn_start, n_start_samples
 from .linear_ridge import learn_linear_start, n_linear_samples
+from .start_trial import NO_TRIAL, Trial, try_without
 from .tree_settings import SketchSettings
 
 Part = LandmarkScores | LinearScores  # of what boosting starts from
 _VECTORS = 20  # as large as a solution, in regressions on two threads
+
+
+class Learned(NamedTuple):
+    """What is learned of samples to start boosting from.
+
+    Parameters
+    ----------
+    scores : LandmarkScores or LinearScores
+        Scores of all other samples.
+    own : ndarray of float32 of shape (n, n_classes)
+        Scores of these samples that do not know their labels.
+    trial : Trial
+        Whether trees should go on from them.
+    """
+
+    scores: Part
+    own: NDArray[np.float32]
+    trial: Trial
 
 
 class StartLearner(Protocol):
@@ -43,10 +62,10 @@ class StartLearner(Protocol):
         n_classes: int,
         n_samples: int,
         team: ThreadTeam,
-    ) -> tuple[Part, NDArray[np.float32]]:
-        """Return scores, and those of the given samples that do not know their labels."""
+    ) -> Learned:
+        """Fit scores to samples in random order."""
 
-    def joined(self, parts: Sequence[Any]) -> Start:
+    def joined(self, parts: Sequence[Any], n_turns: int) -> Start:
         """Return what boosting starts from, for the scores of all times."""
 
 
@@ -60,10 +79,19 @@ class LandmarkLearner:
         Number of landmarks.
     n_starts : int
         Number of times that scores are fitted, each with landmarks of its own.
+    settings : SketchSettings
+        Settings of the trees that go on from them.
+    apart : bool
+        Whether members have a thread each.
+    before_rounds : callable
+        Called before the first tree is grown.
     """
 
     n_landmarks: int
-    n_starts: int = 1
+    n_starts: int
+    settings: SketchSettings
+    apart: bool
+    before_rounds: Callable[[], None]
 
     def n_samples(self, n_samples: int) -> int:
         """Return how many of all samples are fitted to."""
@@ -82,15 +110,20 @@ class LandmarkLearner:
         n_classes: int,
         n_samples: int,
         team: ThreadTeam,
-    ) -> tuple[Part, NDArray[np.float32]]:
-        """Return scores, and those of the given samples that do not know their labels."""
+    ) -> Learned:
+        """Fit scores to samples in random order."""
         X = X if isinstance(X, np.ndarray) else X.toarray()
         size = n_classes, self.n_landmarks, n_samples
-        return learn_start(X, y, weight, *size, team, thorough=self.n_starts > 1)
+        found = learn_start(X, y, weight, *size, team, thorough=self.n_starts > 1)
+        if not self.settings.trial:
+            return Learned(*found, NO_TRIAL)
+        self.before_rounds()
+        trial = try_without(X, y, weight, found[1], self.settings, team, apart=self.apart)
+        return Learned(*found, trial)
 
-    def joined(self, parts: Sequence[LandmarkScores]) -> Start:
+    def joined(self, parts: Sequence[LandmarkScores], n_turns: int) -> Start:
         """Return the mean of the scores over the members of a fit."""
-        return LandmarkAverage(tuple(parts))
+        return LandmarkAverage(tuple(parts), n_turns)
 
 
 class LinearLearner:
@@ -114,16 +147,18 @@ class LinearLearner:
         n_classes: int,
         n_samples: int,
         team: ThreadTeam,
-    ) -> tuple[Part, NDArray[np.float32]]:
-        """Return scores, and those of the given samples that do not know their labels."""
-        return learn_linear_start(X, y, weight, n_classes, n_samples, team)
+    ) -> Learned:
+        """Fit scores to samples in random order."""
+        return Learned(*learn_linear_start(X, y, weight, n_classes, n_samples, team), NO_TRIAL)
 
-    def joined(self, parts: Sequence[LinearScores]) -> Start:
+    def joined(self, parts: Sequence[LinearScores], n_turns: int) -> Start:
         """Return the scores, which are fitted once."""
         return parts[0]
 
 
-def choose_learner(settings: SketchSettings, known: Start | None) -> StartLearner | None:
+def choose_learner(
+    settings: SketchSettings, known: Start | None, apart: bool, before_rounds: Callable[[], None]
+) -> StartLearner | None:
     """Return what fits the scores that boosting starts from.
 
     Parameters
@@ -132,6 +167,10 @@ def choose_learner(settings: SketchSettings, known: Start | None) -> StartLearne
         The settings.
     known : Start or None
         The scores of a model whose rounds go on; they decide instead of the settings.
+    apart : bool
+        Whether members have a thread each.
+    before_rounds : callable
+        Called before the first tree is grown.
 
     Returns
     -------
@@ -139,15 +178,17 @@ def choose_learner(settings: SketchSettings, known: Start | None) -> StartLearne
         None where boosting starts from the shares of the classes.
     """
     if known is None and settings.n_landmarks:
-        return LandmarkLearner(settings.n_landmarks, settings.n_starts)
+        size = settings.n_landmarks, settings.n_starts
+        return LandmarkLearner(*size, settings, apart, before_rounds)
     if known is not None and known.n_landmarks:
-        return LandmarkLearner(known.n_landmarks, len(known.fitted))
+        size = known.n_landmarks, len(known.fitted)
+        return LandmarkLearner(*size, replace(settings, trial=False), apart, before_rounds)
     return None if known is None and not settings.linear else LinearLearner()
 
 
 def find_start(
     learner: StartLearner, rows: Any, seeds: Sequence[int], known: Start | None
-) -> Start:
+) -> Start | None:
     """Return what the members of a fit start from.
 
     Parameters
@@ -163,9 +204,17 @@ def find_start(
 
     Returns
     -------
-    Start
-        The scores.
+    Start or None
+        The scores; None where trees do better without any.
     """
     known_parts = (None,) * learner.n_starts if known is None else known.fitted
     chosen = zip(seeds, known_parts, strict=False)
-    return learner.joined([rows.start(learner, seed, part) for seed, part in chosen])
+    found = [rows.start(learner, seed, part) for seed, part in chosen]
+    parts, trials = zip(*found, strict=True)
+    if known is None:
+        mean = Trial(*np.exp(np.log(trials).mean(axis=0)))
+        n_used, n_turns = mean.turns(len(parts), len(seeds))
+    else:
+        n_used, n_turns = len(parts), known.n_turns
+    rows.take_turns(n_used, n_turns)
+    return learner.joined(parts[:n_used], n_turns) if n_used else None

@@ -21,6 +21,7 @@ from .loop import TrainingData
 from .member_rows import MemberRows
 from .out_of_fold import first_samples
 from .scored_samples import ScoredSamples
+from .start_trial import Trial
 from .starts import Part, StartLearner
 
 
@@ -39,6 +40,7 @@ class LocalRows:
         self._data, self._team = data, team
         self._binned: BinnedData
         self._begins: list[NDArray[np.float32]] = []
+        self._n_turns = 1
         keys = data.keys
         self._keys = sample_keys(row_hashes(data.X), data.y) if keys is None else keys
 
@@ -97,7 +99,9 @@ class LocalRows:
         totals = class_totals(y, weight, data.n_classes)
         return find_discriminants(X, y[chosen], weight[chosen], seed, count, totals)
 
-    def start(self, learner: StartLearner, seed: int, known: Part | None) -> Part:
+    def start(
+        self, learner: StartLearner, seed: int, known: Part | None
+    ) -> tuple[Part, Trial]:
         """Find scores that members start from, beside those that were found before.
 
         Parameters
@@ -111,14 +115,14 @@ class LocalRows:
 
         Returns
         -------
-        LandmarkScores or LinearScores
-            The scores.
+        tuple of (LandmarkScores or LinearScores, Trial)
+            The scores, and whether trees should go on from them.
         """
         data, team = self._data, self._team
         chosen = first_samples(self._keys, seed, learner.n_samples(len(data.y)))
         samples = data.X[chosen], data.y[chosen], data.sample_weight[chosen]
         with OutsideForks():
-            found, own = learner.learn(*samples, data.n_classes, len(data.y), team)
+            found, own, trial = learner.learn(*samples, data.n_classes, len(data.y), team)
         scores = found if known is None else known
         whole = len(chosen) == len(data.y) and scores.equals(found)
         begin = np.empty((len(data.y), data.n_classes), dtype=np.float32)
@@ -127,11 +131,23 @@ class LocalRows:
         if scores.equals(found):  # else the model is of other data
             begin[chosen] = own
         self._begins.append(begin)
-        return scores
+        return scores, trial
+
+    def take_turns(self, n_starts: int, n_turns: int) -> None:
+        """Have the members take turns among the first of the starts that were found.
+
+        Parameters
+        ----------
+        n_starts : int
+            Number of starts to use.
+        n_turns : int
+            Number of turns, those without any of them included.
+        """
+        self._begins, self._n_turns = self._begins[:n_starts], n_turns
 
     def _first(self, member: int, part: NDArray[np.int64] | slice) -> NDArray[np.float32] | None:
         """Return what is added to the prior of a member's samples."""
-        number = start_of(member, len(self._begins))
+        number = start_of(member, len(self._begins), self._n_turns)
         return None if number is None else self._begins[number][part]
 
     def bin(self, directions: Directions, max_bins: int) -> NDArray:

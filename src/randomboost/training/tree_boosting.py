@@ -6,6 +6,7 @@ the first member has samples held out from it, these decide when to stop.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -49,6 +50,11 @@ class SketchTrainer(Trainer):
         Rounds to continue from.
     team : ThreadTeam
         Threads; they do not change a model.
+    adapted : callable or None
+        Returns the settings for the share of the members that start without landmarks; None to
+        keep those that are given.
+    before_rounds : callable
+        Called before the first tree is grown.
     """
 
     def __init__(
@@ -57,6 +63,8 @@ class SketchTrainer(Trainer):
         data: TrainingData,
         ensemble: SparseTrees | StartedTrees | None,
         team: ThreadTeam,
+        adapted: Callable[[float], SketchSettings] | None = None,
+        before_rounds: Callable[[], None] = lambda: None,
     ) -> None:
         if len(data.y) < ALONE:
             team = ThreadTeam(1)
@@ -64,7 +72,7 @@ class SketchTrainer(Trainer):
         rows = LocalRows(data, team) if data.rows is None else data.rows
         if start is not None:
             settings = replace(settings, n_members=start.n_members)
-        self._settings, self._team, self._given = settings, team, data
+        self._team, self._given = team, data
         m, n_classes, n_members = rows.shape[0], data.n_classes, settings.n_members
         seeds = [_member_seed(settings.seed, member) for member in range(n_members)]
         if start is None:
@@ -73,15 +81,14 @@ class SketchTrainer(Trainer):
             self._directions = start.directions
         n_directions, n_sketches = len(self._directions), n_used(settings.n_sketches, n_classes)
         each = 8 * n_lanes(n_sketches) + 8 * min(n_classes, 4 * settings.leaf_classes)
-        learner = choose_learner(settings, known) if start is None or known is not None else None
+        self._apart = has_apart(m, n_members, team.n_threads)
+        learner = None
+        if start is None or known is not None:
+            learner = choose_learner(settings, known, self._apart, before_rounds)
         compared = 0.0 if learner is None else learner.n_bytes(m, rows.shape[1], n_classes)
         rows.need_memory(
             m * (n_directions + n_members * each) + compared,
             f"{n_directions:,} directions and the scores of {m:,} samples",
-        )
-        self.note = (
-            f"trees of at most {settings.max_leaves} leaves on {n_directions:,} directions, "
-            f"{n_sketches} sketches of {n_classes:,} gradients"
         )
         totals = rows.class_shares()
         prior = np.log(np.maximum(totals, 0.5) / totals.sum())
@@ -89,9 +96,15 @@ class SketchTrainer(Trainer):
         self._start: Start | None = None
         if learner is not None:
             self._start = find_start(learner, rows, seeds, known)
+        if adapted is not None and settings.trial:
+            settings = replace(adapted(without_landmarks(self._start)), n_members=n_members)
+        self._settings, self.n_rounds = settings, settings.n_rounds
+        self.note = (
+            f"trees of at most {settings.max_leaves} leaves on {n_directions:,} directions, "
+            f"{n_sketches} sketches of {n_classes:,} gradients"
+        )
         edges = rows.bin(self._directions, settings.max_bins)
         self._held: ScoredSamples | None = rows.held(self._prior)
-        self._apart = has_apart(m, n_members, team.n_threads)
         each_team = ThreadTeam(1) if self._apart else team
         self._members = [
             Member(
@@ -184,6 +197,22 @@ class SketchTrainer(Trainer):
         step = -(-len(self._val.y) * len(self._prior.scores) // _MOST_SCORES)
         scores = self.ensemble(n_rounds).scores(self._given.X_val[::step], self._team)
         return find_scale(scores.T, self._val.y[::step], self._val.weight[::step])
+
+
+def without_landmarks(start: Start | None) -> float:
+    """Return the share of the members that start without landmarks.
+
+    Parameters
+    ----------
+    start : Start or None
+        What members start from, if not all start from the frequencies of the classes.
+
+    Returns
+    -------
+    float
+        The share.
+    """
+    return 1.0 if start is None else 1.0 - len(start.fitted) / start.n_turns
 
 
 def has_apart(n_samples: int, n_members: int, n_threads: int) -> bool:

@@ -57,8 +57,10 @@ class SketchSettings:
     linear : bool
         Whether boosting starts from a linear model, if there are no landmarks.
     n_starts : int
-        Number of such starts, 1 or 3, each with landmarks of its own. Members take turns among
-        them; where there are three, every fourth member starts without landmarks.
+        Number of such starts, 1 or 3, each with landmarks of its own, among which members take
+        turns.
+    trial : bool
+        Whether a trial decides which members start without landmarks.
     """
 
     n_rounds: int = 100
@@ -83,6 +85,7 @@ class SketchSettings:
     n_landmarks: int = 0
     linear: bool = False
     n_starts: int = 1
+    trial: bool = False
 
     @classmethod
     def choose(
@@ -94,6 +97,7 @@ class SketchSettings:
         n_landmarks: int | None = None,
         categorical: bool = False,
         linear: bool = False,
+        without: float = 0.0,
     ) -> SketchSettings:
         """Return settings for data of a given size.
 
@@ -109,6 +113,8 @@ class SketchSettings:
             Whether most columns have categories.
         linear : bool
             Whether boosting starts from a linear model, where classes are not too many.
+        without : float
+            Share of the members that do without landmarks, as a trial found it to be better.
 
         Returns
         -------
@@ -128,14 +134,15 @@ class SketchSettings:
                 n_rounds, learning_rate = 160, 0.09
         elif large:
             n_rounds, learning_rate, n_members = 150, 0.15, 2
+        trial = n_landmarks is None
         if n_landmarks is None:
             n_landmarks = _choose_landmarks(n_samples, n_classes, wide, effort)
         linear = linear and n_classes <= DENSE
         # a start leaves less for the trees to learn, smooth borders above all
-        quick = bool(n_landmarks) and not (large or categorical)
+        quick = bool(n_landmarks) and not (without or large or categorical)
         if quick:
             n_rounds, leaves, learning_rate = 50, leaves // 4, 0.21
-        elif (n_landmarks or linear) and not large:
+        elif ((n_landmarks and without < 1) or linear) and not large:
             leaves, learning_rate = leaves // 2, 0.14
         if effort == "fast":
             n_rounds, learning_rate = n_rounds // 2, 1.5 * learning_rate
@@ -148,7 +155,7 @@ class SketchSettings:
         if categorical and not large:
             # rules that hold without exception: a tree must see rare cases and the column to split
             subsample, max_features, max_drawn = 0.85, 1.0, 32
-        fewest = 8 if quick else 12 if n_landmarks or linear else 24
+        fewest = 8 if quick else 12 if (n_landmarks and without < 1) or linear else 24
         return cls(
             n_rounds=n_rounds,
             learning_rate=learning_rate,
@@ -166,6 +173,7 @@ class SketchSettings:
             n_landmarks=n_landmarks,
             linear=linear,
             n_starts=3 if effort == "best" and n_landmarks else 1,
+            trial=trial,
         )
 
 
