@@ -11,7 +11,7 @@ import randomboost
 from randomboost import RandomBoostClassifier
 from randomboost.ensembles.sparse_trees import SparseTrees
 from randomboost.ensembles.started_trees import LandmarkTrees
-from randomboost.runtime.parallel import ThreadTeam
+from randomboost.runtime.parallel import OneBlasThread, ThreadTeam
 from randomboost.training import starts
 from randomboost.training.landmark_ridge import learn_start
 from randomboost.training.start_trial import NO_TRIAL, Trial, try_without
@@ -23,11 +23,10 @@ HALF = Trial(0.9, 0.9)
 SMALL = RandomBoostClassifier(n_projections=40, random_state=0)
 
 
-def boxes(m=900, seed=0):
-    """Thresholds of four features decide; others say nothing."""
-    X = np.random.default_rng(seed).uniform(-1, 1, (m, 10))
-    low, high = np.where(X[:, 1] < 0.3, 0, 1), np.where(X[:, 2] < -0.4, 2, X[:, 3] > 0.5)
-    return X, np.where(X[:, 0] < -0.1, low, high)
+def squares(m=900, seed=0):
+    """Classes are fields of a chess board of two features; others say nothing."""
+    X = np.random.default_rng(seed).uniform(0, 4, (m, 6))
+    return X - 2, (X[:, 0].astype(int) + 2 * X[:, 1].astype(int)) % 3
 
 
 def fields(m=900, seed=0):
@@ -39,13 +38,14 @@ def fields(m=900, seed=0):
 
 def tried(X, y, team=ONE, *, apart=True, settings=SETTINGS):
     weight, n_classes = np.ones(len(y)), int(y.max()) + 1
-    own = learn_start(X, y, weight, n_classes, 100, len(y), ONE)[1]
-    return try_without(X, y, weight, own, settings, team, apart=apart)
+    with OneBlasThread():
+        own = learn_start(X, y, weight, n_classes, 100, len(y), ONE)[1]
+        return try_without(X, y, weight, own, settings, team, apart=apart)
 
 
 def test_trees_alone_are_better_where_thresholds_decide():
-    assert tried(*boxes()).without < 0.8
-    assert tried(*boxes()).turns(1, 4) == (0, 1)
+    assert tried(*squares()).without < 0.8
+    assert tried(*squares()).turns(1, 4) == (0, 1)
 
 
 def test_landmarks_are_better_for_smooth_borders():
@@ -54,7 +54,7 @@ def test_landmarks_are_better_for_smooth_borders():
     assert trial.turns(1, 4) == (1, 1)
 
 
-@pytest.mark.parametrize("data", [boxes, fields])
+@pytest.mark.parametrize("data", [squares, fields])
 def test_threads_do_not_change_a_trial(data):
     first = tried(*data(300))
     assert tried(*data(300), THREE) == first
@@ -62,15 +62,15 @@ def test_threads_do_not_change_a_trial(data):
 
 
 def test_few_samples_are_not_compared():
-    X, y = boxes(50)
+    X, y = squares(50)
     assert tried(X, y) is NO_TRIAL
-    X, y = boxes(200)
+    X, y = squares(200)
     y[:-1] = 0
     assert tried(X, y) is NO_TRIAL
 
 
 def test_few_samples_say_little():
-    few, many = tried(*boxes(100)), tried(*boxes(3000))
+    few, many = tried(*squares(100)), tried(*squares(900))
     assert abs(np.log(few.without)) < abs(np.log(many.without))
 
 
@@ -86,18 +86,18 @@ def test_turns():
 
 
 def test_models_of_rules_have_no_landmarks():
-    X, y = boxes()
+    X, y = squares(1500)
     model = clone(SMALL).fit(X, y)
     assert isinstance(model.model_.ensemble, SparseTrees)
     forced = clone(SMALL).set_params(n_landmarks=100).fit(X, y)
     assert isinstance(forced.model_.ensemble, LandmarkTrees)
-    X, y = boxes(seed=1)
+    X, y = squares(1500, seed=1)
     assert model.score(X, y) > forced.score(X, y)
 
 
 def test_an_explicit_number_of_landmarks_needs_no_trial(monkeypatch):
     monkeypatch.setattr(starts, "try_without", None)
-    clone(SMALL).set_params(n_landmarks=20, n_estimators=1).fit(*boxes(100))
+    clone(SMALL).set_params(n_landmarks=20, n_estimators=1).fit(*squares(100))
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def test_a_warm_start_takes_the_turns_of_the_model(half, monkeypatch):
 
 
 def test_a_warm_start_without_landmarks_stays_without(monkeypatch):
-    X, y = boxes(300)
+    X, y = squares(300)
     monkeypatch.setattr(starts, "try_without", lambda *_, **__: Trial(0.5, 0.5))
     model = clone(SMALL).set_params(n_estimators=3, warm_start=True).fit(X, y)
     assert isinstance(model.model_.ensemble, SparseTrees)
