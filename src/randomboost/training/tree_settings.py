@@ -137,12 +137,14 @@ class SketchSettings:
         trial = n_landmarks is None
         if n_landmarks is None:
             n_landmarks = _choose_landmarks(n_samples, n_classes, wide, effort)
+        if without == 1:
+            n_landmarks = 0
         linear = linear and n_classes <= DENSE
         # a start leaves less for the trees to learn, smooth borders above all
         quick = bool(n_landmarks) and not (without or large or categorical)
         if quick:
             n_rounds, leaves, learning_rate = 50, leaves // 4, 0.21
-        elif ((n_landmarks and without < 1) or linear) and not large:
+        elif (n_landmarks or linear) and not large:
             leaves, learning_rate = leaves // 2, 0.14
         if effort == "fast":
             n_rounds, learning_rate = n_rounds // 2, 1.5 * learning_rate
@@ -155,7 +157,7 @@ class SketchSettings:
         if categorical and not large:
             # rules that hold without exception: a tree must see rare cases and the column to split
             subsample, max_features, max_drawn = 0.85, 1.0, 32
-        fewest = 8 if quick else 12 if (n_landmarks and without < 1) or linear else 24
+        fewest = 8 if quick else 12 if n_landmarks or linear else 24
         return cls(
             n_rounds=n_rounds,
             learning_rate=learning_rate,
