@@ -27,7 +27,7 @@ from .scored_samples import ScoredSamples
 from .starts import choose_learner, find_start
 from .temperature import find_scale
 from .training_rows import LocalRows
-from .tree_directions import choose_directions, family_bounds
+from .tree_directions import choose_directions, family_bounds, first_weights
 from .tree_member import Member
 from .tree_settings import SketchSettings
 
@@ -106,6 +106,7 @@ class SketchTrainer(Trainer):
         edges = rows.bin(self._directions, settings.max_bins)
         self._held: ScoredSamples | None = rows.held(self._prior)
         each_team = ThreadTeam(1) if self._apart else team
+        weights = first_weights(self._directions, settings)
         self._members = [
             Member(
                 replace(settings, seed=seed),
@@ -113,7 +114,7 @@ class SketchTrainer(Trainer):
                 n_classes,
                 edges,
                 family_bounds(self._directions, number, n_members),
-                self._directions.weights,
+                weights,
                 self._held if number == 0 else None,
                 each_team,
             )

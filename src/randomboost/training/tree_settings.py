@@ -61,6 +61,8 @@ class SketchSettings:
         turns.
     trial : bool
         Whether a trial decides which members start without landmarks.
+    axis_first : bool
+        Whether single features are preferred to mixtures, which may still gain more.
     """
 
     n_rounds: int = 100
@@ -86,6 +88,7 @@ class SketchSettings:
     linear: bool = False
     n_starts: int = 1
     trial: bool = False
+    axis_first: bool = False
 
     @classmethod
     def choose(
@@ -137,7 +140,8 @@ class SketchSettings:
         trial = n_landmarks is None
         if n_landmarks is None:
             n_landmarks = _choose_landmarks(n_samples, n_classes, wide, effort)
-        if without == 1:
+        axis_first = n_landmarks > 0 and without == 1  # the trial found rules or thresholds
+        if axis_first:
             n_landmarks = 0
         linear = linear and n_classes <= DENSE
         # a start leaves less for the trees to learn, smooth borders above all
@@ -176,6 +180,7 @@ class SketchSettings:
             linear=linear,
             n_starts=3 if effort == "best" and n_landmarks else 1,
             trial=trial,
+            axis_first=axis_first,
         )
 
 
