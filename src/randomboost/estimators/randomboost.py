@@ -46,7 +46,7 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
     Parameters
     ----------
     n_estimators : int or None, default=None
-        Largest number of rounds; None for 100 with fewer than 10000 samples, else 36 to 160 (half
+        Largest number of rounds; None for 50 or 100 below 10000 samples, else 36 to 160 (half
         as many with ``effort="fast"``, twice as many with "best"). How many are used is up to
         `early_stopping`.
     effort : {"fast", "default", "best"}, default="default"
@@ -56,8 +56,8 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
         most 64 classes, and one otherwise; "fast" averages half as many, "best" four times as
         many, which start from different landmarks, and some of them from none.
     learning_rate : float or None, default=None
-        Shrinkage: the factor of every tree; None for 0.14 with fewer than 10000 samples, else 0.09
-        to 0.21.
+        Shrinkage: the factor of every tree; None for 0.09 to 0.21, by the numbers of samples and
+        classes and by what boosting starts from.
     max_leaf_nodes : int or None, default=None
         Maximum number of leaves per tree; None chooses it by the numbers of samples and classes,
         from 12 to 1024.
@@ -83,8 +83,9 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
         Number of training samples that all others are compared with: boosting starts from the
         scores of a ridge regression on the similarities to them (three such regressions, with as
         many each, for ``effort="best"``). 0: boosting starts from the frequencies of the classes.
-        None: 600 to 3600, by the size of the data; for CSR data the ridge regression is one on the
-        features themselves instead; with more than 64 classes 0.
+        None: 600 to 3600, by the size of the data, and a trial on a part of the samples decides
+        which of the averaged ensembles start from them; for CSR data the ridge regression is one
+        on the features themselves instead; with more than 64 classes 0.
     n_projections : int, default=550
         Number of directions beside the features themselves; fewer where their bins would take more
         than 256 MB.
