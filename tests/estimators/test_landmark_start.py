@@ -96,7 +96,7 @@ def test_training_goes_on_from_the_scores_of_the_landmarks(monkeypatch):
             made.append((self, data))
 
     monkeypatch.setattr(estimator, "SketchTrainer", Kept)
-    model = clone(SMALL).fit(X, Y)
+    model = clone(SMALL).set_params(n_landmarks=200).fit(X, Y)
     ((trainer, data),) = made
     ensemble = model.model_.ensemble
     begins = []

@@ -154,8 +154,8 @@ def test_a_warm_start_on_other_data_knows_its_scores(monkeypatch, form):
     kept = []
 
     class Kept(estimator.SketchTrainer):
-        def __init__(self, settings, data, start, team):
-            super().__init__(settings, data, start, team)
+        def __init__(self, settings, data, start, team, *others):
+            super().__init__(settings, data, start, team, *others)
             if start is not None:
                 for number, member in enumerate(self._members):
                     known = start.member(number).scores(data.X, team)

@@ -100,7 +100,7 @@ def test_contributions_of_a_model_add_up_to_its_scores(n_classes, holes):
 
 def test_contributions_of_landmarks_and_of_trees_are_added():
     X, y = load_wine(return_X_y=True)
-    model = RandomBoostClassifier(6, random_state=0).fit(X, y)
+    model = RandomBoostClassifier(6, random_state=0, n_landmarks=100).fit(X, y)
     ensemble, scaled = model.model_.ensemble, model.model_.inputs.scaled(X[::20])
     classes = np.tile(np.arange(3), (len(scaled), 1))
     of_landmarks, base = ensemble.start.contributions(scaled, classes)

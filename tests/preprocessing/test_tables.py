@@ -203,3 +203,13 @@ def test_preparation_of_tables(everything):
     assert expected.shape[1] == len(first.get_feature_names_out())
     for each in (as_polars(X), as_arrow(X)):
         np.testing.assert_array_equal(TablePreparation().fit(each, y).transform(each), expected)
+
+
+def test_a_table_of_columns_with_one_level_each():
+    """No tree can tell its rows apart, which is an error that says so; a gap can be told."""
+    same = pd.DataFrame({"colour": ["red"] * 8, "shape": ["round"] * 8})
+    y = np.arange(8) // 4
+    with pytest.raises(ValueError, match="no tree separates any two samples"):
+        RandomBoostClassifier().fit(same, y)
+    same.loc[4:, "shape"] = None
+    assert RandomBoostClassifier().fit(same, y).score(same, y) == 1.0

@@ -169,9 +169,7 @@ class PlacedRows:
         X, y, weight = (np.concatenate(each) for each in zip(*found, strict=True))
         return find_discriminants(X, y, weight, seed, count, self.totals(member))
 
-    def start(
-        self, learner: StartLearner, seed: int, known: Part | None
-    ) -> tuple[Part, Trial]:
+    def start(self, learner: StartLearner, seed: int, known: Part | None) -> tuple[Part, Trial]:
         """Find scores that members start from; see `LocalRows`."""
         counts = self.class_counts()
         n = int(counts.sum())

@@ -420,9 +420,8 @@ class BaseBoostingClassifier(FittedClassifier):
             Progress(name, schedule.n_rounds, enabled=self.verbose > 0) as progress,
         ):
             trainer = self._make_trainer(data, before, seed, team)
-            if trainer.n_rounds is not None:
-                schedule = replace(schedule, n_rounds=trainer.n_rounds)
-                progress.expect(schedule.n_rounds)
+            schedule = schedule.revised(trainer.n_rounds)
+            progress.expect(schedule.n_rounds)
             progress.say(trainer.note)
 
             def fitted(n_rounds: int, stopped: str) -> BaseBoostingClassifier:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -330,27 +330,31 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
     def _chosen(self, data: TrainingData, without: float) -> SketchSettings:
         """Return the settings for the size of the data."""
         sparse = sp.issparse(data.X)
-        n_landmarks = 0 if sparse else self.n_landmarks
-        size = data.size, self.n_features_in_, data.n_classes
-        linear = sparse and self.n_landmarks is None
-        kind = n_landmarks, data.categorical, linear, without
-        return SketchSettings.choose(*size, self.effort, *kind)
+        return SketchSettings.choose(
+            data.size,
+            self.n_features_in_,
+            data.n_classes,
+            self.effort,
+            n_landmarks=0 if sparse else self.n_landmarks,
+            categorical=data.categorical,
+            linear=sparse and self.n_landmarks is None,
+            without=without,
+        )
 
     def _max_rounds(self, data: TrainingData) -> int:
         if self.n_estimators is not None:
             return self.n_estimators
-        goes_on = self.warm_start and hasattr(self, "model_")
-        start = apart(self.model_.ensemble)[0] if goes_on else None
-        return self._chosen(data, without_landmarks(start) if goes_on else 0.0).n_rounds
+        if not (self.warm_start and hasattr(self, "model_")):
+            return self._chosen(data, 0.0).n_rounds
+        ensemble = cast(SparseTrees | StartedTrees, self.model_.ensemble)
+        return self._chosen(data, without_landmarks(apart(ensemble)[0])).n_rounds
 
     def _validation_share(self, n_samples: int) -> float:
         if self.validation_fraction is not None:
             return self.validation_fraction
         return min(0.2, max(0.02, _ENOUGH / n_samples))
 
-    def _settings(
-        self, data: TrainingData, seed: int, without: float = 0.0
-    ) -> SketchSettings:
+    def _settings(self, data: TrainingData, seed: int, without: float = 0.0) -> SketchSettings:
         given: dict[str, Any] = {
             "n_rounds": self.n_estimators,
             "learning_rate": self.learning_rate,

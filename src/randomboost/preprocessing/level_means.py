@@ -231,9 +231,17 @@ def learn_columns(
             for column, (_, levels) in data.categories.items()
         }
 
+    def has_features(columns: dict[int, Column]) -> bool:
+        n_numbers = data.values.shape[1] - len(columns)
+        return n_numbers > 0 or any(column.values.shape[1] for column in columns.values())
+
     columns = learn(rows.in_folds)
-    n_features = data.values.shape[1] + sum(x.values.shape[1] - 1 for x in columns.values())
-    return columns if n_features else learn(False)  # numbers that are not sure are better than none
+    if not has_features(columns):
+        columns = learn(False)  # numbers that are not sure are better than none
+    if not has_features(columns):  # every column has one level: a model needs some feature
+        first = next(iter(columns))
+        columns[first] = _missing_or_not(True, len(data.categories[first][1]))
+    return columns
 
 
 def make_encoding(data: Reading, columns: dict[int, Column]) -> TableEncoding:

@@ -26,7 +26,7 @@ from .out_of_fold import N_PARTS, best_factor, split, trusted_factor
 _START_SAMPLES, _PER_LANDMARK = 20_000, 20  # that a regression is fitted to, at most
 _TRIED_SAMPLES, _TRIED_LANDMARKS, _TRIED_PARTS = 1500, 192, 3  # while settings are compared
 _FEW = 1000  # samples up to which settings are compared on several parts instead of one
-_REFINED_SAMPLES = 4000  # on which widths are compared with all landmarks
+_REFINED_SAMPLES, _REFINED_LANDMARKS = 4000, 600  # while widths are compared again
 _POWERS = (0.0, 0.5, 1.0)  # of the correlation ratio of a feature, as its weight
 _WIDTHS = (0.03, 0.1, 0.3, 1.0, 3.0)  # in units of two over the mean squared distance
 _PENALTIES = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1)  # for a tenth of the samples
@@ -222,7 +222,7 @@ def _refine(
     setting: Setting, X: NDArray, Z: NDArray, y: NDArray[np.int64], weight: NDArray,
     n_classes: int, ratios: NDArray, n_landmarks: int, team: ThreadTeam,
 ) -> Setting:  # fmt: skip
-    """Return a setting with the width and the penalty that are best with all landmarks.
+    """Return a setting with the width and the penalty that are best with more landmarks.
 
     More landmarks can make use of narrower similarities than those few that settings are compared
     with.
@@ -286,7 +286,7 @@ def learn_start(
     team : ThreadTeam
         Threads; they do not change the scores.
     thorough : bool
-        Whether widths are compared with all landmarks, which takes several times as long.
+        Whether widths are compared again with more samples and landmarks.
 
     Returns
     -------
@@ -299,7 +299,8 @@ def learn_start(
     if thorough:
         few = slice(0, _REFINED_SAMPLES)
         tried = X[few], Z[few], y[few], weight[few]
-        setting = _refine(setting, *tried, n_classes, ratios, n_landmarks, team)
+        several = min(n_landmarks, _REFINED_LANDMARKS)
+        setting = _refine(setting, *tried, n_classes, ratios, several, team)
     chosen = slice(0, n_landmarks)
     landmarks = _make_landmarks(Z, ratios, setting.power, setting.width, chosen)
     parts = split(len(y), N_PARTS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -132,6 +132,10 @@ class Schedule:
     n_rounds: int
     patience: int | None
     keep_best: bool = True
+
+    def revised(self, n_rounds: int | None) -> Schedule:
+        """Return the schedule with the largest number of rounds that a trainer chose, if it did."""
+        return self if n_rounds is None else replace(self, n_rounds=n_rounds)
 
 
 @dataclass

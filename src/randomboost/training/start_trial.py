@@ -8,7 +8,7 @@ grown both ways on a part of the samples, and compared on the others.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from .binned_data import BinnedData
 from .member_rows import MemberRows
 from .scored_samples import ScoredSamples
 from .temperature import tempered_loss
+from .tree_directions import first_weights
 from .tree_member import Member
 from .tree_settings import SketchSettings
 
@@ -32,7 +33,7 @@ _EVERY = 4  # rounds after which losses are compared
 _SPARSE = 64  # sparse directions beside the features
 _NOTHING = 1e-6  # loss at which nothing is left to compare
 _CAUTION = 100  # samples that speak against trees without landmarks, as it were
-_MUCH_BETTER, _BETTER, _BETTER_TOGETHER = 0.87, 0.95, 0.91  # ratios of losses
+_MUCH_BETTER, _BETTER, _BETTER_TOGETHER = 0.87, 0.95, 0.97  # ratios of losses
 
 
 class Trial(NamedTuple):
@@ -67,7 +68,7 @@ class Trial(NamedTuple):
         """
         if self.without < (_MUCH_BETTER if n_members > 1 else _BETTER):
             return 0, 1
-        if n_members > 1 and (self.without < _BETTER or self.together < _BETTER_TOGETHER):
+        if n_members > 1 and self.together < _BETTER_TOGETHER:
             return (1, 2) if n_starts == 1 else (2, 4)
         return n_starts, n_starts + (n_starts > 1)
 
@@ -151,6 +152,7 @@ def try_without(
     each_team = ThreadTeam(1) if apart else team
     n_sketches = n_used(chosen.n_sketches, n_classes)
     paths: list[list[NDArray]] = [[], []]
+    weights = [first_weights(directions, plain=plain) for plain in (False, True)]
 
     def grow(way: int) -> None:
         scores = begin[:n] if way == 0 else np.zeros_like(begin[:n])
@@ -162,7 +164,7 @@ def try_without(
             others.bins, y[last], weight[last], prior, np.ascontiguousarray(scores[last])
         )
         member = Member(
-            chosen, rows, n_classes, fitted.edges, bounds, directions.weights, held, each_team
+            chosen, rows, n_classes, fitted.edges, bounds, weights[way], held, each_team
         )
         for number in range(_ROUNDS):
             if isinstance(member.step(), str):

@@ -99,9 +99,7 @@ class LocalRows:
         totals = class_totals(y, weight, data.n_classes)
         return find_discriminants(X, y[chosen], weight[chosen], seed, count, totals)
 
-    def start(
-        self, learner: StartLearner, seed: int, known: Part | None
-    ) -> tuple[Part, Trial]:
+    def start(self, learner: StartLearner, seed: int, known: Part | None) -> tuple[Part, Trial]:
         """Find scores that members start from, beside those that were found before.
 
         Parameters

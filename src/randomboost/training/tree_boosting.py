@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..ensembles.landmark_average import start_of
 from ..ensembles.sparse_trees import SparseTrees
 from ..ensembles.start import Start
 from ..ensembles.started_trees import StartedTrees, apart, together
@@ -106,7 +107,6 @@ class SketchTrainer(Trainer):
         edges = rows.bin(self._directions, settings.max_bins)
         self._held: ScoredSamples | None = rows.held(self._prior)
         each_team = ThreadTeam(1) if self._apart else team
-        weights = first_weights(self._directions, settings)
         self._members = [
             Member(
                 replace(settings, seed=seed),
@@ -114,23 +114,34 @@ class SketchTrainer(Trainer):
                 n_classes,
                 edges,
                 family_bounds(self._directions, number, n_members),
-                weights,
+                first_weights(self._directions, plain=self._is_alone(number)),
                 self._held if number == 0 else None,
                 each_team,
             )
             for number, seed in enumerate(seeds)
         ]
-        self._val: ScoredSamples | None = None
-        if data.y_val is not None:
-            bins = BinnedData(data.X_val, self._directions, settings.max_bins, team, edges).bins
-            begin = None if self._start is None else self._start.scores(data.X_val, team).T
-            self._val = ScoredSamples(bins, data.y_val, data.val_weight, self._prior, begin)
+        self._val = None if data.y_val is None else self._validation_part(data, edges)
         if start is not None:
             for number, member in enumerate(self._members):
                 member.go_on_from(start.member(number))
             rows.go_on_from(start, [member.rows for member in self._members], self._held)
             if self._val is not None:
                 start.add_to(self._val.scores, data.X_val, self._team)
+
+    def _validation_part(self, data: TrainingData, edges: Any) -> ScoredSamples:
+        """Return the samples of `X_val` with what they start from."""
+        max_bins = self._settings.max_bins
+        bins = BinnedData(data.X_val, self._directions, max_bins, self._team, edges).bins
+        begin = None if self._start is None else self._start.scores(data.X_val, self._team).T
+        assert data.y_val is not None
+        return ScoredSamples(bins, data.y_val, data.val_weight, self._prior, begin)
+
+    def _is_alone(self, number: int) -> bool:
+        """Return whether a trial found that a member should start without landmarks."""
+        start = self._start
+        if start is None or not self._settings.trial:
+            return self._settings.trial
+        return start_of(number, len(start.fitted), start.n_turns) is None
 
     def step(self) -> dict[str, float] | str:
         """Run one round; return its loss and gain, or why there is no further round."""

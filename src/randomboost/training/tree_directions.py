@@ -14,7 +14,7 @@ from ..projections.matrices import split_kind
 from .tree_settings import SketchSettings
 
 _SHARES = {"sparse": 0.55, "gaussian": 0.18, "lda": 0.27}  # of the directions beside the features
-_AXIS_FIRST = {"axis": 4.0, "sparse": 1.0, "gaussian": 0.1, "lda": 0.1}  # factors of the weights
+_PLAIN = {"axis": 4.0, "sparse": 1.0, "gaussian": 0.1, "lda": 0.1}  # factors of the weights
 _MOST_BYTES = 1 << 28  # of the bins, beyond which there are fewer directions
 
 
@@ -73,24 +73,23 @@ def choose_directions(settings: SketchSettings, rows: Any, seeds: Sequence[int])
     return Directions(settings.seed, rows.shape[1], counts, density, lda)
 
 
-def first_weights(directions: Directions, settings: SketchSettings) -> NDArray[np.float64]:
+def first_weights(directions: Directions, *, plain: bool) -> NDArray[np.float64]:
     """Return the weight of each family before any tree has shown what it gains.
 
     Parameters
     ----------
     directions : Directions
         The directions.
-    settings : SketchSettings
-        The settings.
+    plain : bool
+        Whether rules or thresholds of single features are expected.
 
     Returns
     -------
     ndarray of shape (n_families,)
         The weights.
     """
-    if not settings.axis_first:
-        return directions.weights
-    return directions.weights * [_AXIS_FIRST[name] for name in directions.counts]
+    factors = [_PLAIN[name] if plain else 1.0 for name in directions.counts]
+    return directions.weights * factors
 
 
 def family_bounds(directions: Directions, member: int, n_members: int) -> NDArray[np.int64]:

@@ -61,8 +61,6 @@ class SketchSettings:
         turns.
     trial : bool
         Whether a trial decides which members start without landmarks.
-    axis_first : bool
-        Whether single features are preferred to mixtures, which may still gain more.
     """
 
     n_rounds: int = 100
@@ -88,7 +86,6 @@ class SketchSettings:
     linear: bool = False
     n_starts: int = 1
     trial: bool = False
-    axis_first: bool = False
 
     @classmethod
     def choose(
@@ -128,20 +125,12 @@ class SketchSettings:
         small, large = n_samples < _SMALL, n_samples >= _LARGE
         many, wide = n_classes > _MANY_CLASSES, n_features > _MANY_FEATURES
         huge = n_samples >= (_HUGE_IF_WIDE if wide else _HUGE)
-        n_rounds, learning_rate, n_members = 100, 0.16, 4
-        if large and (many or n_classes > _SOME_CLASSES or huge):
-            # the more samples, the fewer and larger steps
-            n_rounds = max(36, round(78 * min(1.0, _HUGE / n_samples) ** 0.35))
-            learning_rate, n_members = 0.13 * (90 / n_rounds) ** 0.5, 1
-            if many:
-                n_rounds, learning_rate = 160, 0.09
-        elif large:
-            n_rounds, learning_rate, n_members = 150, 0.15, 2
-        trial = n_landmarks is None
+        n_rounds, learning_rate, n_members = _choose_rounds(n_samples, n_classes, huge)
+        trial = False
         if n_landmarks is None:
             n_landmarks = _choose_landmarks(n_samples, n_classes, wide, effort)
-        axis_first = n_landmarks > 0 and without == 1  # the trial found rules or thresholds
-        if axis_first:
+            trial = n_landmarks > 0
+        if without == 1:
             n_landmarks = 0
         linear = linear and n_classes <= DENSE
         # a start leaves less for the trees to learn, smooth borders above all
@@ -180,8 +169,20 @@ class SketchSettings:
             linear=linear,
             n_starts=3 if effort == "best" and n_landmarks else 1,
             trial=trial,
-            axis_first=axis_first,
         )
+
+
+def _choose_rounds(n_samples: int, n_classes: int, huge: bool) -> tuple[int, float, int]:
+    """Return the numbers of rounds, the shrinkage and the number of members, without landmarks."""
+    if n_samples < _LARGE:
+        return 100, 0.16, 4
+    if n_classes <= _SOME_CLASSES and not huge:
+        return 150, 0.15, 2
+    if n_classes > _MANY_CLASSES:
+        return 160, 0.09, 1
+    # the more samples, the fewer and larger steps
+    n_rounds = max(36, round(78 * min(1.0, _HUGE / n_samples) ** 0.35))
+    return n_rounds, 0.13 * (90 / n_rounds) ** 0.5, 1
 
 
 def _choose_landmarks(n_samples: int, n_classes: int, wide: bool, effort: str) -> int:
@@ -192,4 +193,6 @@ def _choose_landmarks(n_samples: int, n_classes: int, wide: bool, effort: str) -
     chosen = min(max(n_samples // 8, fewest), most)
     if n_samples >= _HUGE:  # trees of many features cost so much that landmarks are cheap
         chosen = _LANDMARKS_IF_WIDE if wide else fewest
+    if effort == "best":
+        return max(chosen, min(n_samples // 2, most))
     return chosen // 2 if effort == "fast" else chosen
