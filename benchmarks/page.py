@@ -35,7 +35,7 @@ features.
 
 Every fit has a process of its own and uses all cores, after a warm-up, so that nothing is
 compiled while the clock runs. Times of small data are medians of three fits. A model that takes
-more than five minutes or 12 GB is left out there and on larger data. The measurements are in
+more than two minutes or 12 GB is left out there and on larger data. The measurements are in
 `{measurements}`.
 """
 REMARK = """

@@ -25,7 +25,7 @@ from measure import Results, environment
 from page import write_page
 
 _ROOFLINE_COST = 40.0
-_LIMITS = Limits(300.0, 12.0)
+_LIMITS = Limits(120.0, 12.0)
 
 
 def _needed(results: Results, smaller: list[Shape], model: str) -> bool:
