@@ -155,7 +155,7 @@ def rounds_of(model: Any) -> int:
     for name in ("n_iter_", "n_estimators_", "tree_count_"):
         if hasattr(model, name):
             return int(getattr(model, name))
-    if hasattr(model, "estimators_"):
+    if getattr(model, "estimators_", None) is not None:  # ChimeraBoost may have None
         return len(model.estimators_)
     if hasattr(model, "get_num_boosting_rounds"):
         return int(model.get_num_boosting_rounds())
