@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -71,6 +73,27 @@ def test_tables_of_mostly_categories_are_known(categories):
     assert reading is not None
     encoding, _ = learn_encoding(reading, np.arange(60) % 2, np.ones(60))
     assert encoding.mostly_categories == (len(categories) == 2)
+
+
+def test_directions_that_gained_most_are_looked_at_in_every_node():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(600, 40)), rng.integers(0, 3, 600)
+    X[:, 17] += 4 * y
+    settings = replace(SketchSettings(), projection="axis", max_drawn=6)
+    trainer = SketchTrainer(settings, TrainingData(X, y, 3, np.ones(600)), None, ONE)
+    member = trainer._members[0]
+    directions, n_drawn = member._searched(0)
+    assert_array_equal(directions, [0, 40])
+    for _ in range(8):
+        trainer.step()
+    directions, n_again = member._searched(0)
+    assert n_again == n_drawn == 6
+    assert_array_equal(directions[:2], [0, 40])
+    assert directions[2] == 17
+    assert len(set(directions[2:])) == 3
+    found, fewest = member._searched(None)
+    assert_array_equal(found, [0, 40])
+    assert fewest == 40
 
 
 def test_a_single_feature_has_no_mixtures():

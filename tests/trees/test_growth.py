@@ -216,6 +216,16 @@ def test_drawn_directions_are_different_and_all_come():
     assert seen.max() < 140
 
 
+def test_given_directions_are_looked_at_in_every_node():
+    for key in range(50):
+        drawn = np.empty(7, dtype=np.int64)
+        draw_directions(np.uint64(key * 7919), np.array([10, 40, 33, 12]), 7, drawn)
+        assert_array_equal(drawn[5:], [33, 12])
+        assert_array_equal(drawn[:5], np.unique(drawn[:5]))
+        assert drawn[:5].min() >= 10
+        assert drawn[:5].max() < 40
+
+
 def test_nothing_to_gain_gives_a_single_leaf():
     bins, numbers = made_samples(m=50)
     numbers[:, 2:] = 0

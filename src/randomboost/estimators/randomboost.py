@@ -91,13 +91,14 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
         than 256 MB.
     projection : {"mixed", "axis", "sparse", "lda", "gaussian"} or tuple, default="mixed"
         Kind of the directions that splits compare. "axis", single features; "sparse", three
-        features with normal coefficients, or ``("sparse", density)`` for that share of nonzeros,
-        each -1 or +1 (1/3 is Achlioptas'); "gaussian", all features; "lda", Fisher discriminants
-        of random groups of classes on random features; "mixed", all of these (a tree looks at one
-        kind).
+        features with normal coefficients, and the sum or difference of two, or ``("sparse",
+        density)`` for that share of nonzeros, each -1 or +1 (1/3 is Achlioptas'); "gaussian", all
+        features; "lda", Fisher discriminants of random groups of classes on random features;
+        "mixed", all of these (a tree looks at one kind).
     max_features : float or None, default=None
-        Fraction of the directions of a kind that is tried at a node, drawn again for every node;
-        None for 0.3 and at most 16 directions, or with at least 10000 samples 0.5 and at most 64.
+        Fraction of the directions of a kind that is tried at a node: half of them those that gained
+        most so far, the others drawn again for every node. None for 0.3 and at most 16 directions,
+        or with at least 10000 samples 0.5 and at most 64.
     max_bins : int or None, default=None
         Bins of a direction, at most 256; None for 64 to 255, by the numbers of samples and
         features.
@@ -386,7 +387,8 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
         settings = self._settings(data, seed)
         n_threads = team.n_threads if data.rows is None else 1  # else the samples are elsewhere
         adapted = partial(self._settings, data, seed)
-        with rehearsed(settings, data.size, data.n_classes, n_threads) as compiled:
+        size = data.size, data.n_classes, data.X.dtype
+        with rehearsed(settings, *size, n_threads) as compiled:
             return SketchTrainer(settings, data, start, team, adapted, compiled)
 
     def _changed_since(

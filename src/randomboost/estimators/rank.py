@@ -45,10 +45,10 @@ class RBoostRankClassifier(BaseBoostingClassifier):
     projection : {"mixed", "axis", "sparse", "lda", "gaussian"}, tuple or object, default="gaussian"
         Kind of the matrices. "gaussian": entries N(0, 1) / sqrt(n), as in the paper. All others
         are directions shared by the classes times a class code -1, 0 or +1:
-        "axis", single features; "sparse", three features with normal coefficients, or
-        ``("sparse", density)`` for that share of nonzeros, each -1 or +1 (1/3 is Achlioptas');
-        "lda", Fisher discriminants of random groups of classes on random features; "mixed",
-        "axis" and n directions of all kinds.
+        "axis", single features; "sparse", three features with normal coefficients, and
+        the sum or difference of two, or ``("sparse", density)`` for that share of nonzeros, each -1
+        or +1 (1/3 is Achlioptas'); "lda", Fisher discriminants of random groups of classes on
+        random features; "mixed", "axis" and n directions of all kinds.
         An object needs the method ``matrices(n_classes, n_projections, n_features, seed)``, which
         returns an array of shape (n_classes, n_projections, n_features).
     projections_per_round : int, float or None, default=None

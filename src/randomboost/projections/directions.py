@@ -1,7 +1,7 @@
 """Directions whose values trees compare with cuts: single features and mixtures of them.
 
-Families: "axis" (every feature by itself), "sparse" (few features with random coefficients),
-"gaussian" (all features) and "lda" (Fisher's discriminant between random groups of classes on
+Families: "axis" (every feature by itself), "sparse" (three features with random coefficients,
+or the sum or difference of two), "gaussian" (all features) and "lda" (Fisher's discriminant between random groups of classes on
 random features). All but the last are functions of the seed, so that a model does not store them;
 discriminants depend on the training data and are stored.
 """
@@ -61,7 +61,8 @@ class Directions:
     counts : dict of str to int
         Number of directions by family, in the order of `FAMILIES`.
     density : float or None
-        Share of nonzeros, each -1 or +1, in a sparse direction; None for 3 normal ones.
+        Share of nonzeros, each -1 or +1, in a sparse direction; None for 3 normal ones, and in
+        every second direction two of -1 or +1.
     lda : CSR matrix
         The discriminants.
     """
@@ -120,10 +121,17 @@ class Directions:
         few = min(_FEW if self.density is None else max(1, round(self.density * d)), d)
         features = _choose(uniforms(self.seed, CHOICE_STREAM, count, few), d)
         values = normals(self.seed, DIRECTION_STREAM, 2, np.arange(count), (0, few))[1]
+        signs = np.where(values < 0, -1.0, 1.0)
         if self.density is not None:
-            values = np.where(values < 0, -1.0, 1.0)
+            values = signs
+        elif few == _FEW:
+            pairs = np.arange(1, count, 2)
+            signs[pairs, pairs // 2 % few] = 0.0
+            values[pairs] = signs[pairs]
         starts = np.arange(0, count * few + 1, few)
-        return sp.csr_array((values.ravel(), features.ravel(), starts), shape=(count, d))
+        found = sp.csr_array((values.ravel(), features.ravel(), starts), shape=(count, d))
+        found.eliminate_zeros()
+        return found
 
 
 def _choose(shares: NDArray, n: int) -> NDArray[np.int64]:

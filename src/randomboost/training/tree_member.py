@@ -23,7 +23,9 @@ _FLOOR = 0.05  # part of a family's share that does not depend on what its trees
 _MEMORY = 0.95  # how slowly what the families gained is forgotten
 _SHORT_MEMORY = 0.85  # and what is usual for the last trees
 _SETTLED = 1e-7  # mean loss at which nothing is left to learn
-_LEAST_DRAWN = 4  # directions that are drawn at a node, where there are as many
+_LEAST_DRAWN = 4  # directions that are looked at in a node, where there are as many
+_LONG_MEMORY = 0.97  # and what directions gained
+_FAVOURITES = 0.5  # share of these that are the ones which gained most in earlier trees
 
 
 def leaf_rules(settings: SketchSettings) -> LeafRules:
@@ -86,13 +88,15 @@ class Member:
         self.rows, self._n_classes = rows, n_classes
         self._bounds, self._weights, self._held = bounds, weights, held
         self.trees: list[SparseTree] = []
+        self._gained = np.zeros(len(edges))
         self._last: tuple[SketchedTree, Leaves] | None = None
         self._take_state(np.zeros((5, len(weights))))
 
     def go_on_from(self, start: SparseTrees) -> None:
         """Take over the trees of a model, as if they had been grown here."""
         self._take_state(start.state[0])
-        self.trees = start.trees()
+        for tree in start.trees():
+            self._append(tree)
 
     @property
     def state(self) -> NDArray:
@@ -130,16 +134,31 @@ class Member:
         self._earned[family] = _MEMORY * self._earned[family] + more
         self._tries[family] = _MEMORY * self._tries[family] + 1
 
-    def _searched(self, family: int | None) -> tuple[NDArray[np.int64], int]:
-        """Return the directions to look at, and how many are drawn at a node.
+    def _append(self, tree: SparseTree) -> None:
+        """Add a tree, and note which directions gained how much of what it gained."""
+        self.trees.append(tree)
+        split = tree.columns >= 0
+        gains = tree.gains[split].astype(np.float64)
+        gained = np.bincount(tree.columns[split], gains, len(self._gained))
+        self._gained = _LONG_MEMORY * self._gained + gained / gains.sum()
 
-        They are those of a family, or all directions where that is None.
+    def _searched(self, family: int | None) -> tuple[NDArray[np.int64], int]:
+        """Return the directions to look at, and how many of them at a node.
+
+        They are those of a family, or all directions where that is None: the first one and the one
+        past the last. Favourites, which every node looks at, come after these two.
         """
         if family is None:
             return np.array([0, len(self._edges)]), len(self._edges)
         bounds, settings = self._bounds[family], self._settings
-        share = round(settings.max_features * int(bounds[1] - bounds[0]))
-        return bounds, max(_LEAST_DRAWN, min(share, settings.max_drawn))
+        n_directions = int(bounds[1] - bounds[0])
+        share = round(settings.max_features * n_directions)
+        n_drawn = max(_LEAST_DRAWN, min(share, settings.max_drawn))
+        if n_drawn >= n_directions:
+            return bounds, n_drawn
+        gained = self._gained[bounds[0] : bounds[1]]
+        best = np.argsort(-gained, kind="stable")[: int(_FAVOURITES * n_drawn)]
+        return np.concatenate([bounds, bounds[0] + best[gained[best] > 0]]), n_drawn
 
     def _tree_rules(self, unit: float) -> SketchRules:
         """Return what a tree may look like, for a unit of the curvatures."""
@@ -184,7 +203,7 @@ class Member:
         if self._held is not None:
             self._held.add(done.tree, done.leaves, 1.0, self._team)
         self._last = done.tree, done.leaves
-        self.trees.append(self._as_tree(done.tree, done.leaves, done.unit))
+        self._append(self._as_tree(done.tree, done.leaves, done.unit))
         return {"loss": loss, "gain": gain}
 
     def _whole_round(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..runtime.compiling import kernel
+from ..runtime.compiling import ZERO, kernel
 from ..runtime.random_stream import scrambled
 from .lanes import COUNT, add_lanes, cut_gain, empty_lanes, expect, lane_kind, scan_cuts
 
@@ -125,8 +125,16 @@ def try_direction(
 
 @kernel
 def draw_directions(key: np.uint64, directions: NDArray, n_drawn: int, drawn: NDArray) -> None:
-    """Fill in `n_drawn` different directions out of a range, in rising order."""
+    """Fill in `n_drawn` directions: different ones out of a range, rising, and some given ones.
+
+    `directions` has the range, the first one and the one past the last, and then those that are
+    looked at in any case.
+    """
     n = directions[1] - directions[0]
+    n_given = len(directions) - 2
+    n_drawn -= n_given
+    for place in range(n_given):
+        drawn[n_drawn + place] = directions[2 + place]
     taken = 0
     bits = np.uint64(0)
     for v in range(n):
@@ -163,7 +171,7 @@ def search_cuts(
                 at = j & 1
                 if at == 0:
                     mine = local[: len(chosen)]
-                    _fill_pair(mine, j, histograms, 0, n_bins, words, begin, end, kind)
+                    _fill_pair(mine, j, histograms, ZERO, n_bins, words, begin, end, kind)
             n = used[chosen[j]]
             few = m <= min(BLOCK, n // _FEW)
             if few:
