@@ -19,6 +19,7 @@ from randomboost.training.rehearsal import rehearsed
 from randomboost.training.tree_settings import SketchSettings
 
 SOURCE = Path(randomboost.__file__).parents[1]
+FLOAT = np.dtype(np.float64)
 SETTINGS = SketchSettings(n_sketches=14, n_members=4)
 
 FIRST_FIT = """
@@ -90,7 +91,7 @@ def made(monkeypatch):
 
 def test_every_kind_of_round_is_compiled_ahead_once(made):
     for n_samples, n_classes in [(1000, 5), (2000, 3), (1000, 9), (900, 9)]:
-        with rehearsed(SETTINGS, n_samples, n_classes, 4):
+        with rehearsed(SETTINGS, n_samples, n_classes, FLOAT, 4):
             pass
     of_rounds = rehearsal.rehearse_rounds
     tasks = [(5, 4, 1), (9, 8, 1)]
@@ -98,25 +99,25 @@ def test_every_kind_of_round_is_compiled_ahead_once(made):
 
 
 def test_members_whose_threads_work_together_have_other_kernels(made):
-    with rehearsed(SketchSettings(n_sketches=6), 100_000, 30, 2):
+    with rehearsed(SketchSettings(n_sketches=6), 100_000, 30, FLOAT, 2):
         pass
-    with rehearsed(SketchSettings(n_sketches=30), 100_000, 10_000, 2):
+    with rehearsed(SketchSettings(n_sketches=30), 100_000, 10_000, FLOAT, 2):
         pass
     tasks = [(30, 6, 2), (65, 30, 2)]  # the number of many classes does not matter
     assert made == [(rehearsal.rehearse_rounds, task, ["wait", "stop"]) for task in tasks]
 
 
 def test_an_error_ends_the_other_process(made):
-    with pytest.raises(KeyboardInterrupt), rehearsed(SETTINGS, 1000, 5, 2):
+    with pytest.raises(KeyboardInterrupt), rehearsed(SETTINGS, 1000, 5, FLOAT, 2):
         raise KeyboardInterrupt
     assert [calls for *_, calls in made] == [["stop"]]
 
 
 def test_nothing_is_done_with_one_thread_or_a_filled_cache(made, monkeypatch):
-    with rehearsed(SETTINGS, 1000, 5, 1):
+    with rehearsed(SETTINGS, 1000, 5, FLOAT, 1):
         pass
     monkeypatch.setattr(rehearsal, "has_compiled", lambda: False)
-    with rehearsed(SETTINGS, 1000, 5, 2):
+    with rehearsed(SETTINGS, 1000, 5, FLOAT, 2):
         pass
     assert made == []
 
@@ -138,7 +139,7 @@ def test_a_fit_does_not_need_the_other_process(made, monkeypatch, tmp_path):
 @pytest.mark.parametrize("case", [(2, 1, 1), (12, 6, 2), (65, 6, 1)])
 def test_rounds_on_made_up_samples_run(case):
     rehearsal.rehearse_rounds(*case)
-    rehearsal._rehearse_ends(*case)
+    rehearsal._rehearse_leaves(*case)
     member, _ = rehearsal._made_up(*case)
     assert isinstance(member.step(), dict)
     assert len(member.trees[0].columns) > 1

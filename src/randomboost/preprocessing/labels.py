@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import compute_class_weight
 
 from ..runtime.exact_sums import class_totals
 
@@ -70,6 +69,8 @@ def class_factors(
     if isinstance(class_weight, str):
         return balanced_factors(class_totals(class_numbers, sample_weight, len(classes)))
     try:
+        from sklearn.utils import compute_class_weight
+
         factors = compute_class_weight(class_weight, classes=classes, y=classes)
     except (TypeError, ValueError) as error:
         raise ValueError(

@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from .compilers import compiler_of_parts
+
 _lock = threading.RLock()
 _loaded = False
 _compiled = False  # whether this process has compiled a kernel
@@ -30,7 +32,7 @@ class Kernel:
     """A function that becomes a numba dispatcher at its first call.
 
     It has two dispatchers, one for Python and one for other kernels: most kernels are called by
-    others only, and their wrappers for Python would take a sixth of the compilation time.
+    others only, which takes less of the compiler (see `compilers`).
 
     Parameters
     ----------
@@ -40,14 +42,18 @@ class Kernel:
     options : dict
         Further options of ``numba.njit``. Caching and the release of the GIL are always on;
         division by zero is as in NumPy, which needs no check.
+    shared : bool
+        Whether what other kernels call is cached as well, so that another process can prepare it.
     """
 
-    def __init__(self, function: Callable, options: dict[str, Any]) -> None:
+    def __init__(
+        self, function: Callable, options: dict[str, Any], *, shared: bool = False
+    ) -> None:
         self.__doc__ = function.__doc__
         self.__name__ = function.__name__
         self.__module__ = function.__module__
         self._function = function
-        self._options = options
+        self._options, self._shared = options, shared
         self._dispatcher: Any = None
         self._inner: Any = None
         self._checksum: int | None = None
@@ -60,7 +66,7 @@ class Kernel:
         return self._dispatcher(*arguments)
 
     def prepare(self, *arguments: Any) -> None:
-        """Compile what other kernels call, for arguments of the types of these."""
+        """Compile what other kernels call, for arguments of the types of these; it is `shared`."""
         with _lock:
             inner = self._for_kernels()
         from numba import typeof
@@ -104,10 +110,14 @@ class Kernel:
         # other code that it calls, since numba looks at the date of the kernel's own file only
         kind = "inner" if inner else "outer"
         function.__qualname__ = f"{self.__name__}.{kind}.{self._digest():08x}"
-        options = {"cache": True, "nogil": True, "error_model": "numpy"}
+        cached = self._shared or not inner  # a cached kernel contains what it calls
+        options = {"cache": cached, "nogil": True, "error_model": "numpy"}
         options |= {"no_cfunc_wrapper": True, "no_cpython_wrapper": inner}  # unused
+        if not cached:
+            options["pipeline_class"] = compiler_of_parts()
         dispatcher = njit(**options, **self._options)(function)
-        _folders.append(dispatcher.stats.cache_path)
+        if cached:
+            _folders.append(dispatcher.stats.cache_path)
         return dispatcher
 
 
@@ -151,7 +161,7 @@ def _plain(code: CodeType) -> tuple[Any, ...]:
     return code.co_code, constants, code.co_names
 
 
-def kernel(function: Callable | None = None, **options: Any) -> Any:
+def kernel(function: Callable | None = None, *, shared: bool = False, **options: Any) -> Any:
     """Mark a function as a kernel: ``@kernel`` or ``@kernel(fastmath={"reassoc"})``.
 
     With ``inline="always"`` a kernel is compiled as a part of its caller, which is faster for one
@@ -161,6 +171,8 @@ def kernel(function: Callable | None = None, **options: Any) -> Any:
     ----------
     function : callable
         The function.
+    shared : bool
+        Whether it can be compiled by another process for the kernels that call it, see `prepare`.
     **options
         Further options of ``numba.njit``.
 
@@ -170,8 +182,8 @@ def kernel(function: Callable | None = None, **options: Any) -> Any:
         Replaces the function.
     """
     if function is None:
-        return lambda decorated: Kernel(decorated, options)
-    return Kernel(function, options)
+        return lambda decorated: Kernel(decorated, options, shared=shared)
+    return Kernel(function, options, shared=shared)
 
 
 def cache_folder() -> str:

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import gen_batches
 
 from ..projections.points import ProjectedPoints, project
 from ..runtime.compiling import kernel
@@ -130,6 +129,8 @@ class SummedPart:
         self._n_classes = points.projection.n_classes
         self._n_samples = points.n_points // self._n_classes
         step = max(1, _POINTS_AT_A_TIME // self._n_samples)
+        from sklearn.utils import gen_batches  # not at the start of a process that only compiles
+
         self._pieces = list(gen_batches(self._n_classes, step))
         bytes_per_sample = rough.dtype.itemsize * min(step, self._n_classes) + _BYTES_PER_SAMPLE
         self.bytes_per_thread = bytes_per_sample * self._n_samples
@@ -179,6 +180,8 @@ class SummedPart:
         """Yield the best cut of every column."""
         a_column = max(self._n_classes * self._points.n_features, self._n_cells * len(self._pieces))
         together = max(1, _NUMBERS_AT_A_TIME // a_column)
+        from sklearn.utils import gen_batches
+
         for part in gen_batches(len(columns), together):
             directions = self._rough.directions(columns[part]).transpose(1, 0, 2)
             grids = [self._grid(own) for own in directions]

@@ -25,6 +25,7 @@ from ..trees.lanes import n_lanes
 from ..trees.leaves import Leaves
 from ..trees.sketching import n_used
 from ..trees.sparse_scores import DENSE, make_prior
+from .binned_data import BinnedData
 from .member_rows import MemberRows
 from .scored_samples import ScoredSamples
 from .tree_boosting import ALONE, has_apart
@@ -69,12 +70,18 @@ def rehearse_rounds(n_classes: int, n_sketches: int, n_threads: int) -> None:
     held.scores.best(ThreadTeam(n_threads))
 
 
-def _rehearse_ends(n_classes: int, n_sketches: int, n_threads: int) -> None:
-    """Compile the end of the rounds, to which the other process comes last."""
+def _rehearse_leaves(n_classes: int, n_sketches: int, n_threads: int) -> None:
+    """Compile what rounds do with leaves, to which the other process comes last."""
     rows = _made_up(n_classes, n_sketches, n_threads)[0].rows
     if rows.runner is not None:
         rules = leaf_rules(SketchSettings())
         rows.runner.prepare_end(rows.scores.values, n_sketches, rules)
+
+
+def _rehearse_bins(dtype: np.dtype) -> None:
+    """Bin a few samples along directions that follow from a seed."""
+    directions = Directions(0, _COLUMNS, {"axis": _COLUMNS, "sparse": 1, "gaussian": 1}, None, None)
+    BinnedData(np.zeros((_ROWS, _COLUMNS), dtype), directions, 64, ThreadTeam(1))
 
 
 def _rehearse_predictions(n_classes: int) -> None:
@@ -98,13 +105,13 @@ def _rehearse_predictions(n_classes: int) -> None:
 
 @contextmanager
 def rehearsed(
-    settings: SketchSettings, n_samples: int, n_classes: int, n_threads: int
+    settings: SketchSettings, n_samples: int, n_classes: int, dtype: np.dtype, n_threads: int
 ) -> Iterator[Callable[[], None]]:
     """Have the rounds of a fit compiled by another process, until the end of this context.
 
     Nothing is done where kernels come from the cache, or with one thread. What the context yields
-    is to be called before the first round. If this process has to wait there, it compiles the
-    kernels of predictions.
+    is to be called before the first round. If this process has to wait there, it compiles what it
+    needs next: the kernels that bin samples, and those of predictions.
 
     Parameters
     ----------
@@ -114,6 +121,8 @@ def rehearsed(
         Number of samples.
     n_classes : int
         Number of classes.
+    dtype : dtype
+        Type of the features.
     n_threads : int
         Threads of the fit.
     """
@@ -128,13 +137,15 @@ def rehearsed(
     other = SecondProcess(rehearse_rounds, *task)
 
     def wait() -> None:
+        if other.runs:
+            _rehearse_bins(dtype)
         if other.runs and n_classes <= DENSE:
             _rehearse_predictions(n_classes)
         other.wait()
 
     try:
         if other.runs:
-            _rehearse_ends(*task)
+            _rehearse_leaves(*task)
         yield wait
         wait()
     finally:

@@ -37,7 +37,7 @@ def _cut(ordered: NDArray, max_bins: int, edges: NDArray) -> int:
     distinct = 1
     for i in range(last):
         distinct += ordered[i + 1] != ordered[i]
-    n = 0
+    n = ZERO
     if distinct <= max_bins:
         for i in range(last):
             if ordered[i + 1] != ordered[i]:

@@ -97,7 +97,7 @@ def _place(
     return n_leaves
 
 
-@kernel
+@kernel(shared=True)
 def _end(
     y: NDArray, weight: NDArray, covers: NDArray, values: NDArray, probabilities: NDArray,
     places: NDArray, taken: NDArray, ordered: NDArray, n_leaves: int, rules: NDArray,

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone, is_classifier
-from sklearn.utils.validation import has_fit_parameter
 
 from .hypotheses import FittedEstimator, SmallTree
 from .wlda import DIMENSIONS_PER_ROUND
@@ -53,6 +51,9 @@ class EstimatorLearner:
                 f"weak_learner={estimator.__name__} is a class: pass an object, "
                 f"{estimator.__name__}()"
             )
+        from sklearn.base import is_classifier
+        from sklearn.utils.validation import has_fit_parameter
+
         if not hasattr(estimator, "fit") or not has_fit_parameter(estimator, "sample_weight"):
             raise ValueError(
                 f"weak_learner={estimator!r} cannot be used: its fit takes no sample_weight; pass "
@@ -86,6 +87,8 @@ class EstimatorLearner:
             return None
         if len(columns) > DIMENSIONS_PER_ROUND:
             columns = np.sort(rng.choice(columns, DIMENSIONS_PER_ROUND, replace=False))
+        from sklearn.base import clone
+
         estimator = clone(self._estimator)
         if "random_state" in estimator.get_params(deep=False):
             estimator.set_params(random_state=int(rng.integers(2**31)))
