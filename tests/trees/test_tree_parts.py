@@ -183,7 +183,16 @@ def test_density(density, few):
 def test_random_families_choose_evenly():
     made = Directions(1, 10, {"sparse": 3000}, None, None)
     chosen = (made.rows(np.arange(3000)).toarray() != 0).sum(axis=0)
-    assert_allclose(chosen, 900, rtol=0.12)
+    assert_allclose(chosen, 750, rtol=0.12)
+
+
+def test_every_second_sparse_direction_is_a_sum_or_a_difference():
+    rows = Directions(3, 9, {"sparse": 400}, None, None).rows(np.arange(400)).toarray()
+    pairs = rows[1::2]
+    assert_array_equal((pairs != 0).sum(axis=1), 2)
+    assert set(pairs.ravel()) == {-1.0, 0.0, 1.0}
+    assert 0.4 < (pairs.sum(axis=1) == 0).mean() < 0.6
+    assert len({tuple(np.flatnonzero(row)) for row in pairs}) == 36  # all there are
 
 
 def test_few_features():
