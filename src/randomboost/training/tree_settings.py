@@ -156,7 +156,7 @@ class SketchSettings:
             learning_rate=learning_rate,
             max_leaves=min(max(leaves, fewest), 1024),
             min_samples_leaf=10 if many else min(3, 1 + n_samples // 25) if small else 1,
-            ridge=0.1 if many else 0.3,
+            ridge=0.1 if many else 1.0 if effort == "best" else 0.3,
             subsample=0.9 if many else subsample,
             max_features=max_features,
             max_drawn=max_drawn,
