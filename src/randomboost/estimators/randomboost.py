@@ -67,8 +67,8 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
         Minimum number of samples in a leaf; None for 1 to 10, by the numbers of samples and
         classes.
     l2_regularization : float or None, default=None
-        Ridge penalty of the leaf values and of the gain of splits; None for 0.3, with
-        ``effort="best"`` for 1, or for 0.1 with more than 400 classes.
+        Ridge penalty of the leaf values and of the gain of splits; None for 0.3 (1 for
+        ``effort="best"``), or 0.1 with more than 400 classes.
     subsample : float or None, default=None
         Fraction of the samples that a tree is grown on, drawn again every round; None for 0.7 to
         0.9, by the numbers of samples and classes.
