@@ -49,6 +49,16 @@ def quick_sum(values):
     return total
 '''
 
+SHARED = '''
+@kernel(shared=True)
+def difference(x, y):
+    return x - y
+
+@kernel
+def difference_of_squares(x, y):
+    return difference(square(x), square(y))
+'''
+
 
 @pytest.fixture
 def kernels(tmp_path):
@@ -236,6 +246,53 @@ def test_compilation_is_announced_once_a_machine(tmp_path):
     again, said = run(FIT, NUMBA_CACHE_DIR=str(tmp_path))
     assert said == ""
     assert again == stumps
+
+
+def test_only_what_python_calls_and_what_is_shared_is_cached(tmp_path):
+    path = tmp_path / "some_kernels.py"
+    path.write_text(KERNELS + SHARED)
+    code = f"""
+        import sys; sys.path.insert(0, {str(tmp_path)!r})
+        import numpy as np
+        from some_kernels import difference_of_squares, mean_of_squares
+        print(mean_of_squares(np.arange(3.0)), difference_of_squares(3.0, 1.0))
+    """
+    cache = tmp_path / "cache"
+    found, _ = run(textwrap.dedent(code), NUMBA_CACHE_DIR=str(cache))
+    names = {file.name.partition("-")[0] for file in cache.rglob("*.nbi")}
+    kinds = {".".join(name.split(".")[1:3]) for name in names}
+    assert kinds == {
+        "mean_of_squares.outer",
+        "difference_of_squares.outer",
+        "difference.inner",
+    }
+    assert run(textwrap.dedent(code), NUMBA_CACHE_DIR=str(cache)) == (found, "")
+
+
+def test_a_shared_part_is_taken_from_the_cache(tmp_path):
+    path = tmp_path / "some_kernels.py"
+    path.write_text(KERNELS + SHARED)
+    code = f"""
+        import sys; sys.path.insert(0, {str(tmp_path)!r})
+        import some_kernels
+        from numba.core import event
+        from randomboost.runtime.compiling import _load_numba
+
+        class Listener(event.Listener):
+            def on_start(self, event):
+                print(event.data["dispatcher"].py_func.__qualname__.split(".")[0])
+            def on_end(self, event):
+                pass
+
+        _load_numba()
+        event.register("numba:compile", Listener())
+        some_kernels.
+    """
+    code = textwrap.dedent(code).strip()
+    ahead, _ = run(code + "difference.prepare(1.0, 2.0)", NUMBA_CACHE_DIR=str(tmp_path))
+    after, _ = run(code + "difference_of_squares(1.0, 2.0)", NUMBA_CACHE_DIR=str(tmp_path))
+    assert ahead.split() == ["difference"]
+    assert after.split() == ["difference_of_squares", "square"]
 
 
 def test_cached_code_is_that_of_the_kernels_and_constants_that_are_used():
