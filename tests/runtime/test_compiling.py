@@ -49,7 +49,7 @@ def quick_sum(values):
     return total
 '''
 
-SHARED = '''
+SHARED = """
 @kernel(shared=True)
 def difference(x, y):
     return x - y
@@ -57,7 +57,7 @@ def difference(x, y):
 @kernel
 def difference_of_squares(x, y):
     return difference(square(x), square(y))
-'''
+"""
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 """Directions whose values trees compare with cuts: single features and mixtures of them.
 
 Families: "axis" (every feature by itself), "sparse" (three features with random coefficients,
-or the sum or difference of two), "gaussian" (all features) and "lda" (Fisher's discriminant between random groups of classes on
-random features). All but the last are functions of the seed, so that a model does not store them;
-discriminants depend on the training data and are stored.
+or the sum or difference of two), "gaussian" (all features) and "lda" (Fisher's discriminant
+between random groups of classes on random features). All but the last are functions of the seed,
+so that a model does not store them; discriminants depend on the training data and are stored.
 """
 
 from __future__ import annotations

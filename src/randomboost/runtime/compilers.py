@@ -1,8 +1,8 @@
 """A compiler for functions that only kernels call: without machine code.
 
-numba optimises every function on its own and translates it to machine code, and does both again for
-each kernel that calls it, since a kernel contains all that it calls. The first time is in vain for a
-function that Python never calls: a quarter of the time of compiling.
+numba optimises every function on its own and translates it to machine code, and does both again
+for each kernel that calls it, since a kernel contains all that it calls. The first time is in vain
+for a function that Python never calls: a quarter of the time of compiling.
 """
 
 from __future__ import annotations
