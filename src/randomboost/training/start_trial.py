@@ -28,7 +28,7 @@ from .tree_settings import SketchSettings
 
 _SAMPLES = 4000  # at most, a third of which compares
 _FEWEST = 60  # samples, below which a trial says nothing
-_ROUNDS, _RATE, _LEAST_LEAVES = 24, 0.3, 12
+_ROUNDS, _RATE, _LEAST_LEAVES = 12, 0.3, 12
 _EVERY = 4  # rounds after which losses are compared
 _SPARSE = 64  # sparse directions beside the features
 _NOTHING = 1e-6  # loss at which nothing is left to compare
