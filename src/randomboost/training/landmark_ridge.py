@@ -24,7 +24,7 @@ from ..runtime.parallel import ThreadTeam
 from .out_of_fold import N_PARTS, best_factor, split, trusted_factor
 
 _START_SAMPLES, _PER_LANDMARK = 20_000, 20  # that a regression is fitted to, at most
-_TRIED_SAMPLES, _TRIED_LANDMARKS, _TRIED_PARTS = 1500, 128, 3  # while settings are compared
+_TRIED_SAMPLES, _TRIED_LANDMARKS, _TRIED_PARTS = 1500, 192, 3  # while settings are compared
 _FEW = 1000  # samples up to which settings are compared on several parts instead of one
 _REFINED_SAMPLES, _REFINED_LANDMARKS = 4000, 600  # while widths are compared again
 _POWERS = (0.0, 0.5, 1.0)  # of the correlation ratio of a feature, as its weight
