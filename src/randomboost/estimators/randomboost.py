@@ -96,9 +96,10 @@ class RandomBoostClassifier(BaseBoostingClassifier, metaclass=NamesExplain):
         features; "lda", Fisher discriminants of random groups of classes on random features;
         "mixed", all of these (a tree looks at one kind).
     max_features : float or None, default=None
-        Fraction of the directions of a kind that is tried at a node: half of them those that gained
-        most so far, the others drawn again for every node. None for 0.3 and at most 16 directions,
-        or with at least 10000 samples 0.5 and at most 64.
+        Fraction of the directions of a kind that is tried at a node: half of them (a quarter with
+        at least 10000 samples) those that gained most so far, the others drawn again for every
+        node. None for 0.3 and at most 16 directions, or with at least 10000 samples 0.5 and at most
+        64.
     max_bins : int or None, default=None
         Bins of a direction, at most 256; None for 64 to 255, by the numbers of samples and
         features.

@@ -25,7 +25,6 @@ _SHORT_MEMORY = 0.85  # and what is usual for the last trees
 _SETTLED = 1e-7  # mean loss at which nothing is left to learn
 _LEAST_DRAWN = 4  # directions that are looked at in a node, where there are as many
 _LONG_MEMORY = 0.97  # and what directions gained
-_FAVOURITES = 0.5  # share of these that are the ones which gained most in earlier trees
 
 
 def leaf_rules(settings: SketchSettings) -> LeafRules:
@@ -157,7 +156,7 @@ class Member:
         if n_drawn >= n_directions:
             return bounds, n_drawn
         gained = self._gained[bounds[0] : bounds[1]]
-        best = np.argsort(-gained, kind="stable")[: int(_FAVOURITES * n_drawn)]
+        best = np.argsort(-gained, kind="stable")[: int(settings.favourites * n_drawn)]
         return np.concatenate([bounds, bounds[0] + best[gained[best] > 0]]), n_drawn
 
     def _tree_rules(self, unit: float) -> SketchRules:

@@ -32,6 +32,8 @@ class SketchSettings:
         Share of a family's directions that is drawn at a node.
     max_drawn : int
         Most directions that are drawn at a node.
+    favourites : float
+        Share of these that are not drawn, but those that gained most in earlier trees.
     n_sketches : int
         Number q of random projections of the gradients.
     leaf_classes : int
@@ -72,6 +74,7 @@ class SketchSettings:
     subsample: float = 0.7
     max_features: float = 0.3
     max_drawn: int = 40
+    favourites: float = 0.5
     n_sketches: int = 6
     leaf_classes: int = 32
     least_share: float = 0.01
@@ -160,6 +163,7 @@ class SketchSettings:
             subsample=0.9 if many else subsample,
             max_features=max_features,
             max_drawn=max_drawn,
+            favourites=0.25 if large else 0.5,
             n_sketches=30 if many else 6 if huge and n_classes <= _FEW_CLASSES else 14,
             leaf_classes=16 if many else 32,
             max_bins=64 if small or wide else 255 if large else 128,
