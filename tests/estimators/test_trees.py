@@ -266,7 +266,7 @@ def test_scale_and_shift_matter_little(wine):
     shifts[[3, 7]] = 1e4, -30.0
     changed = X * factors + shifts
     # other numbers may draw other samples and landmarks, and hold out others
-    for n_landmarks, most, mean in ((0, 1e-3, 1e-4), (60, 0.5, 0.02)):
+    for n_landmarks, most, mean in ((0, 1e-3, 1e-4), (60, 0.5, 0.02), (None, 0.8, 0.05)):
         model = clone(SMALL).set_params(
             subsample=1.0, early_stopping=False, n_landmarks=n_landmarks
         )

@@ -178,10 +178,10 @@ class SummedPart:
         self, columns: NDArray[np.int64], weights: NDArray, unit: float, least: np.float32
     ) -> Iterator[_Found]:
         """Yield the best cut of every column."""
-        a_column = max(self._n_classes * self._points.n_features, self._n_cells * len(self._pieces))
-        together = max(1, _NUMBERS_AT_A_TIME // a_column)
         from sklearn.utils import gen_batches
 
+        a_column = max(self._n_classes * self._points.n_features, self._n_cells * len(self._pieces))
+        together = max(1, _NUMBERS_AT_A_TIME // a_column)
         for part in gen_batches(len(columns), together):
             directions = self._rough.directions(columns[part]).transpose(1, 0, 2)
             grids = [self._grid(own) for own in directions]

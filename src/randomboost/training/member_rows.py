@@ -82,7 +82,7 @@ class Growth(NamedTuple):
     units : tuple of float
         Units of the sketches and of the curvatures.
     bounds : ndarray of int64 of shape (2,)
-        The first direction to look at, and the one past the last.
+        The first direction to draw from and the one past the last, then given ones.
     n_drawn : int
         Directions that are drawn at every node.
     rules : SketchRules

@@ -139,7 +139,7 @@ class Member:
         split = tree.columns >= 0
         gains = tree.gains[split].astype(np.float64)
         gained = np.bincount(tree.columns[split], gains, len(self._gained))
-        self._gained = _LONG_MEMORY * self._gained + gained / gains.sum()
+        self._gained = _LONG_MEMORY * self._gained + gained / max(gains.sum(), 1e-30)
 
     def _searched(self, family: int | None) -> tuple[NDArray[np.int64], int]:
         """Return the directions to look at, and how many of them at a node.

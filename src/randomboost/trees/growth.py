@@ -313,8 +313,8 @@ def grow_sketched_tree(
         absolute values of every lane must be below 2**31. ``words[1]`` is room to work in.
     rules : SketchRules
         What the tree may look like.
-    directions : ndarray of int64 of shape (2,)
-        The first direction to look at, and the one past the last.
+    directions : ndarray of int64
+        The first direction to draw from and the one past the last, then given ones.
     n_drawn : int
         Directions that are drawn at every node.
     key : int

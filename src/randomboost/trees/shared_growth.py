@@ -144,8 +144,8 @@ class PlacedTree:
         As for `growth.grow_sketched_tree`.
     rules : SketchRules
         What the tree may look like.
-    directions : ndarray of int64 of shape (2,)
-        The first direction to look at, and the one past the last.
+    directions : ndarray of int64
+        The first direction to draw from and the one past the last, then given ones.
     n_drawn : int
         Directions that are drawn at every node.
     key : int
@@ -304,8 +304,8 @@ def search_sums(
         Keys of the nodes' draws.
     totals : ndarray of int32 of shape (n, n_lanes)
         Totals of their lanes.
-    directions : ndarray of int64 of shape (2,)
-        The first direction to look at, and the one past the last.
+    directions : ndarray of int64
+        The first direction to draw from and the one past the last, then given ones.
     limits : ndarray
         See `SketchRules.limits`.
     team : ThreadTeam
@@ -356,8 +356,8 @@ def grow_shared_tree(
         Number of lanes.
     rules : SketchRules
         What the tree may look like.
-    directions : ndarray of int64 of shape (2,)
-        The first direction to look at, and the one past the last.
+    directions : ndarray of int64
+        The first direction to draw from and the one past the last, then given ones.
     n_drawn : int
         Directions that are drawn at every node.
     key : int

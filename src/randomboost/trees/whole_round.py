@@ -322,10 +322,11 @@ class RoundRunner:
             Seed of the draws.
         share : float
             Share of the samples to draw.
-        directions : ndarray of int64 of shape (2,)
-            The first direction to look at, and the one past the last.
+        directions : ndarray of int64
+            The first direction to draw from and the one past the last, then those that every node
+            looks at.
         n_drawn : int
-            Directions that are drawn at every node.
+            Directions that every node looks at, given and drawn ones.
         tree_rules : SketchRules
             What the tree may look like; its ridge penalty is in units of the loss.
         leaf_rules : LeafRules
